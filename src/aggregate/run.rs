@@ -73,7 +73,8 @@ pub fn load_aggregates(dir: &Path) -> Result<Vec<(String, String)>, AggregateErr
         }
         let name = aggregate_name(&path)?;
         let sql = std::fs::read_to_string(&path).map_err(unreadable(&path))?;
-        aggregates.push((name, sql));
+        // A byte order mark is not SQL.
+        aggregates.push((name, sql.trim_start_matches('\u{feff}').to_owned()));
     }
     aggregates.sort();
     Ok(aggregates)

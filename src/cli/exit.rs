@@ -122,7 +122,7 @@ fn pipeline(error: &PipelineError) -> u8 {
         {
             SETTINGS
         }
-        PipelineError::Import(SourceError::Incomplete { .. })
+        PipelineError::Import(SourceError::Incomplete { .. } | SourceError::TwoClaims { .. })
         | PipelineError::Industries { .. }
         | PipelineError::UnreadableRules { .. } => SETTINGS,
         PipelineError::Import(_) | PipelineError::Spool(_) => STORAGE,

@@ -19,9 +19,9 @@ pub enum KeyError {
 }
 
 impl ApiKey {
-    /// The key in a text; surrounding white space is removed, because files end with a line break.
+    /// The key in a text; surrounding white space is removed, because files end with a line break, and so is a byte order mark.
     pub fn parse(text: &str) -> Result<Self, KeyError> {
-        let text = text.trim();
+        let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
             return Err(KeyError::Empty);
         }
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn key_is_never_printed() {
-        let key = ApiKey::parse(" flb_secret\n").expect("a key");
+        let key = ApiKey::parse("\u{feff} flb_secret\n").expect("a key");
         assert!(!format!("{key:?}").contains("secret"));
         assert!(!format!("{:?}", key.header().expect("a header")).contains("secret"));
         assert!(!key.fingerprint().contains("secret"));

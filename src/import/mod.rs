@@ -8,10 +8,12 @@
 //! - [`rules`]: what a field means
 //! - [`business`]: records, events and rows of one business
 //! - [`spool`]: entries on disk by partition, between reading and merging
+//! - [`sound`]: whether a text is all of what its name says
 //! - [`read`]: all files of a folder, read by several threads
 
 pub mod business;
 pub mod files;
 pub mod read;
 pub mod rules;
+pub mod sound;
 pub mod spool;

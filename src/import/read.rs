@@ -8,6 +8,7 @@ use super::files::layout::Kind;
 use super::files::lines::{Line, read_lines};
 use super::files::source::{SourceError, SourceFile};
 use super::rules::text::{business_id, decoded};
+use super::sound::{Expected, Fault, Sound};
 use super::spool::{Entry, Spool, Spooled};
 use jiff::civil::Date;
 use serde::Serialize;
@@ -26,9 +27,7 @@ const SPOOL_BYTES: usize = 96 << 20;
 const MOST_IDS: usize = 400_000;
 /// zstd level of copies.
 const COPY_LEVEL: i32 = 3;
-/// Lines of a file that has no record at all, and is taken as one of another kind.
-const FEWEST_LINES: u64 = 10;
-/// Lines after which a file without a record is not read on.
+/// Lines after which a file without a record has none.
 const FIRST_LINES: u64 = 1_000;
 
 /// The partition of a business.
@@ -62,18 +61,12 @@ pub struct FileRead {
     pub digest: String,
     /// Size of its text.
     pub bytes: u64,
-    /// Lines that are not blank.
-    pub lines: u64,
-    /// Those of them in quarantine.
+    /// Lines in quarantine.
     pub rejected: Vec<Rejected>,
-    /// The newest day of its content, up to today.
-    pub newest: Option<Date>,
-}
-
-impl FileRead {
-    fn has_no_record(&self) -> bool {
-        self.rejected.len() as u64 == self.lines
-    }
+    /// What was counted of its lines; its days are those up to today.
+    pub sound: Sound,
+    /// What is wrong with a daily file that does not count.
+    pub fault: Option<Fault>,
 }
 
 /// Everything that was read.
@@ -207,31 +200,31 @@ impl Worker {
         let copy = options.copies.map(|folder| NewCopy::create(folder, number)).transpose()?;
         let mut text = Hashed { text: file.open()?, hasher: blake3::Hasher::new(), copy };
         let mut found = FileRead::default();
-        let at = u32::try_from(number).unwrap_or(u32::MAX);
-        let no_record = |lines| {
-            let (file, length) = (file.name.clone(), file.kind.length());
-            ReadError::from(SourceError::NoRecord { file, lines, length })
-        };
-        let mut failed = None;
+        let (at, expected) = (u32::try_from(number).unwrap_or(u32::MAX), file.expected());
+        let (mut spooled, mut is_over) = (Ok(()), false);
         let read = read_lines(&mut text, file.kind.length(), &mut |line| {
-            found.lines += 1;
-            let taken = self.take(file, at, options.today, line, &mut found).map_err(ReadError::from);
-            let taken = taken.and_then(|()| match found.has_no_record() && found.lines == FIRST_LINES {
-                true => Err(no_record(found.lines)),
-                false => Ok(()),
-            });
-            taken.map_err(|error| {
-                failed = Some(error);
-                io::Error::other("see above")
-            })
+            spooled = self.take((file, expected), at, options.today, line, &mut found);
+            is_over = spooled.is_err() || found.sound.lines() == FIRST_LINES && found.sound.records() == 0;
+            if is_over { Err(io::Error::other("see above")) } else { Ok(()) }
         });
-        if let Some(error) = failed {
-            return Err(error);
+        spooled?;
+        found.fault = found.sound.fault(expected);
+        match read {
+            Err(error)
+                if error.kind() == io::ErrorKind::InvalidData
+                    && expected.is_daily
+                    && !expected.is_checked =>
+            {
+                found.fault = Some(Fault::Endless);
+            }
+            Err(error) if !is_over => return Err(file.failed(error).into()),
+            _ => {}
         }
-        read.map_err(|source| file.failed(source))?;
-        if found.lines >= FEWEST_LINES && found.has_no_record() {
-            return Err(no_record(found.lines));
+        if let Some(fault) = found.fault.filter(|_| !expected.is_daily) {
+            return Err(file.unusable(fault).into());
         }
+        // The digest and the copy are of all of it.
+        io::copy(&mut text, &mut io::sink()).map_err(|error| file.failed(error))?;
         found.bytes = text.hasher.count();
         found.digest = text.hasher.finalize().to_hex().to_string();
         if let Some(copy) = text.copy {
@@ -243,7 +236,7 @@ impl Worker {
 
     fn take(
         &mut self,
-        file: &SourceFile,
+        (file, expected): (&SourceFile, Expected),
         number: u32,
         today: Date,
         line: Line<'_>,
@@ -254,6 +247,11 @@ impl Worker {
             None if file.kind.is_event() => self.spool_event(file.kind, number, line)?,
             None => self.spool_record(file.kind, number, line)?,
         };
+        let newest = match reason {
+            Ok(()) if file.day.is_none() => newest_day(file.kind, line.bytes, today),
+            _ => None,
+        };
+        found.sound.note(expected, line, reason.is_ok(), newest);
         if let Err(reason) = reason {
             let (name, record) = (file.name.clone(), decoded(line.bytes));
             found.rejected.push(Rejected {
@@ -262,8 +260,6 @@ impl Worker {
                 reason: reason.to_owned(),
                 record,
             });
-        } else if file.day.is_none() {
-            found.newest = found.newest.max(newest_day(file.kind, line.bytes, today));
         }
         Ok(())
     }

@@ -55,6 +55,11 @@ pub(crate) fn render(data: &ReportData) -> String {
     .into_string()
 }
 
+/// The day that axes end on: that of the figures; without aggregates that of the run.
+fn newest_day(data: &ReportData) -> Option<Date> {
+    data.figures.as_of.or_else(|| data.run.as_ref().map(|run| run.today))
+}
+
 /// Identifier, title and content of each section, in their order.
 fn sections(data: &ReportData) -> Vec<(&'static str, &'static str, Markup)> {
     let figures = &data.figures;
@@ -67,7 +72,7 @@ fn sections(data: &ReportData) -> Vec<(&'static str, &'static str, Markup)> {
         ("sectors", "Industries", table::sectors(figures)),
         ("places", "Cities and ZIP codes", table::places(figures)),
         ("week", "A usual week", chart::week(&figures.weekdays)),
-        ("coverage", "What the lake holds", calendar::calendar(&figures.coverage)),
+        ("coverage", "What the lake holds", calendar::calendar(&figures.coverage, newest_day(data))),
         ("settling", "How full the newest days are", table::settling(&figures.settling)),
     ];
     // A lake of the state's files has no counts of the API.

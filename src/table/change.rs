@@ -131,9 +131,17 @@ table_row! {
         bytes: i64,
         records: i64,
         quarantined: i64,
+        fault: Option<String>,
         stamp: String,
         imported_at: Timestamp,
         run_id: String,
+    }
+}
+
+impl ImportRow {
+    /// Whether its records count.
+    pub fn is_sound(&self) -> bool {
+        self.fault.is_none()
     }
 }
 

@@ -337,6 +337,11 @@ pub(super) const IMPORTS: &[Column] = &[
     req("bytes", Int64, "size of the text"),
     req("records", Int64, "records of its text, those in quarantine included"),
     req("quarantined", Int64, "records in quarantine"),
+    opt(
+        "fault",
+        Text,
+        "why the file of a day does not count, such as an error page; null for one that counts",
+    ),
     req("stamp", Text, "size and checksum or time of change, by which a later run skips the file unread"),
     req("imported_at", Timestamp, "when a run read it"),
     req("run_id", Text, "run that read it"),

@@ -108,7 +108,8 @@ fn a_query_answers_in_every_form_and_replaces_no_file() {
         let format = if ending == "md" { "markdown" } else { ending };
         assert_eq!(std::fs::read_to_string(&file).expect("a file"), ask(lake, sql, format));
     }
-    let of_file = scratch.file("q.sql", sql);
+    // Some editors write a byte order mark.
+    let of_file = scratch.file("q.sql", &format!("\u{feff}{sql}"));
     let asked = Sunlake::on(lake, ["query", "--format", "csv"])
         .args(["-f".as_ref(), of_file.as_os_str()])
         .finish()

@@ -238,9 +238,13 @@ fn files_in_any_order_of_arrival_give_the_same_lake() {
     let pipeline = pipeline(&late, "");
     for (number, group) in groups.into_iter().enumerate() {
         deliver(&late, group);
-        let summary = import(&late, &pipeline).exits(0).json();
+        let is_waiting = matches!(number, 1 | 2);
+        let done = import(&late, &pipeline);
+        let summary = done.json();
         let waiting = summary["import"]["waiting"].as_array().expect("a list").len();
-        assert_eq!(waiting > 0, matches!(number, 1 | 2), "{summary}");
+        assert_eq!(waiting > 0, is_waiting, "{summary}");
+        // Before the last delivery the set lacks the events of corporations, or has no corporations.
+        done.exits(if is_waiting { 5 } else { 0 });
     }
     assert_is_register(&late.lake());
     for ((table, found), (_, expected)) in tables(&late.lake()).into_iter().zip(expected) {

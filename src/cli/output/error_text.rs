@@ -180,7 +180,13 @@ fn of_import(error: &SourceError) -> Option<String> {
         SourceError::Incomplete { .. } => {
             some("copy all of the set from the state's server, or move its files out of the folder")
         }
-        SourceError::NoRecord { .. } => some("the file has another layout: move it out of the folder"),
+        SourceError::Unusable { .. } => some("copy the file again, or move it out of the folder"),
+        SourceError::TwoClaims { .. } => {
+            some("keep each set in a folder of its own, or remove the wrong file")
+        }
+        SourceError::Implausible { .. } => some(
+            "copy the file again from the state's server; if it is right, set `max_short_percent = 100` in `[import]` of the pipeline file",
+        ),
     }
 }
 

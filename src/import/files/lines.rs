@@ -1,7 +1,7 @@
 //! Splits a text into records, and says what is wrong with a line.
 //!
 //! Up to 4 missing bytes are blanks, and blanks beyond the record are cut. A record with a line end inside a field is joined again,
-//! if that gives exactly its length.
+//! if that gives exactly its length. A byte order mark before the first record is skipped.
 
 use std::io::{self, Read};
 
@@ -11,6 +11,8 @@ const PIECE: usize = 1 << 20;
 const LONGEST_LINE: usize = 8 << 20;
 /// Bytes that a line may lack at its end.
 const MISSING: usize = 4;
+/// UTF-8's mark, which some editors write at the start of a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// What is wrong with a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub enum LineError {
     Short,
     /// It is longer than a record.
     Long,
+    /// It has bytes of zero where a record would be.
+    Zeros,
 }
 
 impl LineError {
@@ -27,6 +31,7 @@ impl LineError {
         match self {
             Self::Short => "short line",
             Self::Long => "long line",
+            Self::Zeros => "zero bytes",
         }
     }
 }
@@ -40,6 +45,8 @@ pub struct Line<'a> {
     pub bytes: &'a [u8],
     /// What is wrong with it.
     pub error: Option<LineError>,
+    /// Whether the text ends in it: it has no line end, and is shorter than a record.
+    pub is_cut: bool,
 }
 
 /// Reads a text to its end; `each` receives every line that is not blank.
@@ -87,9 +94,13 @@ impl Splitter {
     ) -> io::Result<usize> {
         let mut used = 0;
         while let Some(end) = line_end(text, used, is_last) {
-            let (number, line) = (self.number + 1, without_return(&text[used..end]));
+            let number = self.number + 1;
+            if number == 1 && text[used..end].starts_with(BYTE_ORDER_MARK) {
+                used += BYTE_ORDER_MARK.len();
+            }
+            let line = without_return(&text[used..end]);
             let mut next = end + 1;
-            if is_blank(line) {
+            if is_blank(line) && !is_hole(line, self.length) {
                 self.number += 1;
                 used = next;
                 continue;
@@ -98,7 +109,7 @@ impl Splitter {
             if line.len() + MISSING < self.length {
                 let Some(second_end) = line_end(text, next, is_last) else {
                     if is_last {
-                        self.hand(number, line, each)?;
+                        self.hand(number, line, end == text.len(), each)?;
                         return Ok(text.len());
                     }
                     return Ok(used);
@@ -108,7 +119,7 @@ impl Splitter {
                     (line, lines, next) = (joined, 2, second_end + 1);
                 }
             }
-            self.hand(number, line, each)?;
+            self.hand(number, line, next > text.len(), each)?;
             self.number += lines;
             used = next;
         }
@@ -119,16 +130,19 @@ impl Splitter {
         &self,
         number: u64,
         line: &[u8],
+        is_open: bool,
         each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let is_cut = line.len() > self.length && is_padding(&line[self.length..]);
-        let bytes = if is_cut { &line[..self.length] } else { line };
+        let is_padded = line.len() > self.length && is_padding(&line[self.length..]);
+        let bytes = if is_padded { &line[..self.length] } else { line };
         let error = match bytes.len() {
+            _ if is_hole(line, self.length) => Some(LineError::Zeros),
             short if short + MISSING < self.length => Some(LineError::Short),
             long if long > self.length => Some(LineError::Long),
             _ => None,
         };
-        each(Line { number, bytes, error })
+        let is_cut = is_open && (bytes.len() < self.length || error == Some(LineError::Zeros));
+        each(Line { number, bytes, error, is_cut })
     }
 }
 
@@ -152,6 +166,11 @@ fn is_padding(bytes: &[u8]) -> bool {
 /// Whether a line has nothing but blanks, NULs and the Ctrl-Z of old systems.
 fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | 0 | 0x1A))
+}
+
+/// Whether a line is a piece of a file that was never written: zeros in place of half a record or more.
+fn is_hole(line: &[u8], length: usize) -> bool {
+    line.len() * 2 >= length && line.iter().all(|byte| *byte == 0)
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
-//! Which files of a folder are the state's, of which kind and day.
-//!
-//! Names are compared without case. Files with other names are ignored. A quarterly set is the quarterly files of one folder; the
-//! folders `cor`, `fic`, `gen` and `events` below it, and archives, are part of it.
+//! The texts of the state among the files of a folder, and what only resembles them.
 
 use super::archive::{ArchiveError, Member, members};
 use super::layout::Kind;
+use super::names::{is_litter, kind_of, part_of_set, resembles, set_of};
 use super::origin::Origin;
+use crate::import::sound::{Expected, Fault};
 use jiff::civil::Date;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -49,45 +50,88 @@ pub enum SourceError {
     Archive { path: PathBuf, source: ArchiveError },
     #[error("the quarterly set in {set} is incomplete: {missing} is missing")]
     Incomplete { set: String, missing: String },
-    #[error("{file}: none of its {lines} lines is a record of {length} bytes")]
-    NoRecord { file: String, lines: u64, length: usize },
+    #[error("{file}: {fault}")]
+    Unusable { file: String, fault: Fault },
+    #[error("{one} and {other} are both {what} of the set in {set}, and differ")]
+    TwoClaims { one: String, other: String, what: String, set: String },
+    #[error("{file}: {why}")]
+    Implausible { file: String, why: String },
 }
 
-/// The texts of the state among files, by name.
-pub fn source_files(files: Vec<(String, Origin)>) -> Result<Vec<SourceFile>, SourceError> {
-    let mut found = Vec::new();
+/// A file that resembles one of the state's and was not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Unread {
+    /// Its path in the folder.
+    pub file: String,
+    /// Why it was not read.
+    pub why: String,
+}
+
+/// The texts of the state, and what only resembles them.
+#[derive(Debug, Default)]
+pub struct Sources {
+    /// The texts, by name.
+    pub files: Vec<SourceFile>,
+    /// The others, by name.
+    pub unread: Vec<Unread>,
+}
+
+/// The texts of the state among files. A quarterly set without one of its ten files of corporations is an error.
+pub fn source_files(files: Vec<(String, Origin)>) -> Result<Sources, SourceError> {
+    let mut found = Sources::default();
     for (name, origin) in files {
+        if is_litter(&name) {
+            continue;
+        }
         if name.to_ascii_lowercase().ends_with(".zip") {
-            found.extend(members_of(&origin, &name)?);
+            found.add_archive(&origin, &name)?;
         } else if let Some((kind, day)) = kind_of(&name) {
             let (bytes, stamp, set) = (origin.bytes, origin.stamp.clone(), set_of(&name, day));
-            found.push(SourceFile { name, kind, day, set, bytes, stamp, origin, form: Form::Plain });
+            found.files.push(SourceFile { name, kind, day, set, bytes, stamp, origin, form: Form::Plain });
+        } else if resembles(&name) {
+            found.leave(name, "its name is not one of the state's names");
         }
     }
-    found.sort_by(|one, other| one.name.cmp(&other.name));
-    check_sets(&found)?;
+    found.files.sort_by(|one, other| one.name.cmp(&other.name));
+    found.unread.sort_by(|one, other| one.file.cmp(&other.file));
+    check_sets(&found.files)?;
     Ok(found)
 }
 
-fn members_of(archive: &Origin, name: &str) -> Result<Vec<SourceFile>, SourceError> {
-    let failed = |source| SourceError::Archive { path: archive.path.clone(), source };
-    let mut found = Vec::new();
-    for member in members(archive).map_err(failed)? {
-        let name = format!("{name}/{}", member.name);
-        if let Some((kind, day)) = kind_of(&name) {
-            found.push(SourceFile {
-                bytes: member.bytes,
-                stamp: format!("{} bytes with checksum {:08x}", member.bytes, member.crc32),
-                set: set_of(&name, day),
-                name,
-                kind,
-                day,
-                origin: archive.clone(),
-                form: Form::Member(member),
-            });
-        }
+impl Sources {
+    fn leave(&mut self, file: String, why: &str) {
+        self.unread.push(Unread { file, why: why.to_owned() });
     }
-    Ok(found)
+
+    fn add_archive(&mut self, archive: &Origin, name: &str) -> Result<(), SourceError> {
+        let failed = |source| SourceError::Archive { path: archive.path.clone(), source };
+        let before = (self.files.len(), self.unread.len());
+        for member in members(archive).map_err(failed)? {
+            // Some archivers of Windows write its separator.
+            let name = format!("{name}/{}", member.name.replace('\\', "/"));
+            if is_litter(&name) {
+                continue;
+            }
+            match kind_of(&name) {
+                Some((kind, day)) => self.files.push(SourceFile {
+                    bytes: member.bytes,
+                    stamp: format!("{} bytes with checksum {:08x}", member.bytes, member.crc32),
+                    set: set_of(&name, day),
+                    name,
+                    kind,
+                    day,
+                    origin: archive.clone(),
+                    form: Form::Member(member),
+                }),
+                None if resembles(&name) => self.leave(name, "its name is not one of the state's names"),
+                None => {}
+            }
+        }
+        if before == (self.files.len(), self.unread.len()) && resembles(name) {
+            self.leave(name.to_owned(), "there is no file of the state in it");
+        }
+        Ok(())
+    }
 }
 
 impl SourceFile {
@@ -114,6 +158,20 @@ impl SourceFile {
             Form::Member(_) => SourceError::Archive { path, source: ArchiveError::Damaged(source) },
             _ => SourceError::Unreadable { path, source },
         }
+    }
+
+    /// What its name and place say of its records.
+    pub fn expected(&self) -> Expected {
+        let is_daily = self.day.is_some();
+        let has_parts = !is_daily && self.kind == Kind::Corporate;
+        let part = if has_parts { part_of_set(&self.name) } else { None };
+        let is_checked = self.name.to_ascii_lowercase().contains(".zip/");
+        Expected { kind: self.kind, is_daily, part, is_checked }
+    }
+
+    /// The error of a text that is not what its name says.
+    pub fn unusable(&self, fault: Fault) -> SourceError {
+        SourceError::Unusable { file: self.name.clone(), fault }
     }
 
     /// A text known by its name alone; none for a name that is not one of the state's.
@@ -148,109 +206,20 @@ impl SourceFile {
     }
 }
 
-/// Kind and day of a file by the last part of its name.
-fn kind_of(name: &str) -> Option<(Kind, Option<Date>)> {
-    let base = name.rsplit('/').next()?.to_ascii_lowercase();
-    let stem = base.strip_suffix(".txt")?;
-    if let Some(daily) = daily(stem) {
-        return Some(daily);
-    }
-    let stem = stem.strip_suffix(|last: char| last.is_ascii_digit()).unwrap_or(stem);
-    let kind = match stem {
-        "cordata" => Kind::Corporate,
-        "corevt" | "corevent" | "corevet" => Kind::CorporateEvent,
-        "ficdata" => Kind::Fictitious,
-        "ficevt" => Kind::FictitiousEvent,
-        "genfile" => Kind::Partnership,
-        "genevt" => Kind::PartnershipEvent,
-        _ => return None,
-    };
-    Some((kind, None))
-}
-
-/// Kind and day of `YYYYMMDDc` and the like.
-fn daily(stem: &str) -> Option<(Kind, Option<Date>)> {
-    let (digits, letters) = stem.split_at_checked(8)?;
-    let kind = match letters {
-        "c" => Kind::Corporate,
-        "ce" => Kind::CorporateEvent,
-        "f" | "fn" => Kind::Fictitious,
-        "fe" => Kind::FictitiousEvent,
-        "g" => Kind::Partnership,
-        "ge" => Kind::PartnershipEvent,
-        _ => return None,
-    };
-    let number = |from: usize, to: usize| digits.get(from..to)?.parse().ok();
-    let day = Date::new(number(0, 4)?, number(4, 6)? as i8, number(6, 8)? as i8).ok()?;
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then_some((kind, Some(day)))
-}
-
-/// The folder of the set of a quarterly file; empty for a daily file.
-pub fn set_of(name: &str, day: Option<Date>) -> String {
-    if day.is_some() {
-        return String::new();
-    }
-    let mut parts: Vec<&str> = name.split('/').collect();
-    parts.pop();
-    let is_inside = |part: &str| {
-        let part = part.to_ascii_lowercase();
-        part.ends_with(".zip") || ["cor", "fic", "gen", "events"].contains(&part.as_str())
-    };
-    while parts.last().is_some_and(|last| is_inside(last)) {
-        parts.pop();
-    }
-    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
-}
-
 /// Refuses a quarterly set without one of its ten files of corporations.
 fn check_sets(files: &[SourceFile]) -> Result<(), SourceError> {
-    let mut digits: BTreeMap<&str, BTreeSet<char>> = BTreeMap::new();
-    for file in files.iter().filter(|file| file.kind == Kind::Corporate && file.day.is_none()) {
-        let digit = file.name.to_ascii_lowercase().trim_end_matches(".txt").chars().last();
-        if let Some(digit) = digit.filter(char::is_ascii_digit) {
-            digits.entry(file.set.as_str()).or_default().insert(digit);
+    let mut parts: BTreeMap<&str, BTreeSet<u8>> = BTreeMap::new();
+    for file in files {
+        if let Some(part) = file.expected().part {
+            parts.entry(file.set.as_str()).or_default().insert(part);
         }
     }
-    for (set, digits) in digits {
-        let missing: Vec<String> = ('0'..='9')
-            .filter(|digit| !digits.contains(digit))
-            .map(|digit| format!("cordata{digit}.txt"))
-            .collect();
+    for (set, parts) in parts {
+        let missing: Vec<String> =
+            (0..=9).filter(|part| !parts.contains(part)).map(|part| format!("cordata{part}.txt")).collect();
         if !missing.is_empty() {
             return Err(SourceError::Incomplete { set: set.to_owned(), missing: missing.join(", ") });
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use jiff::civil::date;
-
-    #[test]
-    fn names_give_kind_day_and_set() {
-        let day = Some(date(2026, 10, 12));
-        for (name, expected) in [
-            ("doc/cor/20261012c.txt", Some((Kind::Corporate, day))),
-            ("doc/cor/events/20261012CE.TXT", Some((Kind::CorporateEvent, day))),
-            ("20261012fn.txt", Some((Kind::Fictitious, day))),
-            ("a/cordata.zip/cordata7.txt", Some((Kind::Corporate, None))),
-            ("a/corevt.txt", Some((Kind::CorporateEvent, None))),
-            ("a/20261332c.txt", None),
-            ("a/npcordata.txt", None),
-            ("a/README.TXT", None),
-            ("a/+0261012c.txt", None),
-        ] {
-            assert_eq!(kind_of(name), expected, "{name}");
-        }
-        for (name, set) in [
-            ("doc/quarterly/cor/cordata.zip/cordata7.txt", "doc/quarterly"),
-            ("doc/Quarterly/Cor/corevt.txt", "doc/Quarterly"),
-            ("cordata1.txt", "."),
-            ("2026q3/ficdata.txt", "2026q3"),
-        ] {
-            assert_eq!(set_of(name, None), set, "{name}");
-        }
-    }
 }

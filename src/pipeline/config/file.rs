@@ -3,8 +3,8 @@
 use super::built_in;
 use super::mistakes::{Mistake, place_of, read_spec};
 use super::spec::{
-    A_YEAR, AggregatesSpec, ChecksSpec, ImportSpec, LARGEST_REGISTER, LONGEST_NAME, PipelineSpec,
-    SampleSource, SourceSpec,
+    A_YEAR, AggregatesSpec, ImportSpec, LARGEST_REGISTER, LONGEST_NAME, PipelineSpec, SampleSource,
+    SourceSpec,
 };
 use super::watch_list::read_watch_list;
 use crate::aggregate::{AggregateError, check_aggregates, check_condition, load_aggregates};
@@ -125,12 +125,13 @@ fn check_numbers(spec: &PipelineSpec, wrong: &mut Vec<WrongKey>) {
     }
 }
 
-fn check_percents(checks: &ChecksSpec, wrong: &mut Vec<WrongKey>) {
+fn check_percents(spec: &PipelineSpec, wrong: &mut Vec<WrongKey>) {
+    let of_import = spec.import.as_ref().map(|import| ("import.max_short_percent", import.max_short_percent));
     let given = [
-        ("checks.max_vanished_percent", checks.max_vanished_percent),
-        ("checks.max_drop_percent", checks.max_drop_percent),
+        ("checks.max_vanished_percent", spec.checks.max_vanished_percent),
+        ("checks.max_drop_percent", spec.checks.max_drop_percent),
     ];
-    for (key, percent) in given {
+    for (key, percent) in given.into_iter().chain(of_import) {
         if !(0.0..=100.0).contains(&percent) {
             let problem = format!("{} must be a number from 0 to 100, and is {percent}", last_word(key));
             wrong.push((key, problem));
@@ -170,7 +171,7 @@ fn check(spec: &PipelineSpec) -> Vec<WrongKey> {
     let mut wrong = Vec::new();
     check_name(&spec.name, &mut wrong);
     check_numbers(spec, &mut wrong);
-    check_percents(&spec.checks, &mut wrong);
+    check_percents(spec, &mut wrong);
     if spec.source.embedded && spec.source.base_url.is_some() {
         let problem = "one file reads the embedded API or that at base_url, not both; drop one of the two";
         wrong.push(("source.base_url", problem.to_owned()));
@@ -296,6 +297,7 @@ mod tests {
             ("name = \"p\"\n[checks]\nmax_drop_percent = nan\n", 3, "from 0 to 100"),
             ("name = \"p\"\n[checks]\n\nmax_vanished_percent = 101\n", 4, "max_vanished_percent must be"),
             ("name = \"p\"\n[checks]\nmax_vanished_percent = -0.5\n", 3, "-0.5"),
+            ("name = \"p\"\n[import]\nfolder = \"f\"\nmax_short_percent = 200\n", 4, "from 0 to 100"),
             ("name = \"p\"\n[source]\nsample = [7]\n", 3, "source.sample is a section of keys, not a list"),
             ("name = \"p\"\n[registry]\n[enrich]\nwhere = \"TRUE\"\n", 3, "not both"),
             ("name = \"p\"\n[source]\nembedded = true\nbase_url = \"https://a\"\n", 4, "drop one"),

@@ -197,6 +197,15 @@ pub struct ImportSpec {
     /// Whether compressed copies of the files are kept in the lake, for replays without the folder.
     #[serde(default)]
     pub archive: bool,
+    /// Largest share of records by which a file of a quarterly set may fall short of the same file of the last set, in percent; 5 when
+    /// absent. With 100 the files of a set are not compared, with those of the last set or with each other.
+    #[serde(default = "five")]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub max_short_percent: f64,
+}
+
+fn five() -> f64 {
+    5.0
 }
 
 /// Reading the entire register.

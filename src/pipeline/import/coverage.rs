@@ -19,10 +19,33 @@ use std::path::PathBuf;
 /// Days until a filing is posted.
 const POSTED_AFTER: u32 = 14;
 
-/// Weekdays without a daily file of corporations, between the newest quarterly set and the newest file; the first known file
-/// begins the count without a set.
+/// Files of days that do not count, and whose day and kind no other file has: neither a daily file, nor a quarterly set that is as new.
+pub(super) fn broken_files(imports: &[ImportRow]) -> impl Iterator<Item = &ImportRow> {
+    let covers = |row: &ImportRow, broken: &ImportRow| {
+        let is_in_time = match row.quarterly {
+            true => row.source_date >= broken.source_date,
+            false => row.source_date == broken.source_date,
+        };
+        row.is_sound() && row.kind == broken.kind && is_in_time
+    };
+    imports
+        .iter()
+        .filter(|row| !row.is_sound())
+        .filter(move |broken| !imports.iter().any(|row| covers(row, broken)))
+}
+
+/// Weekdays without a daily file of corporations, between the newest quarterly set and the newest file, and days whose file does not
+/// count; the first known file begins the count without a set.
 pub(super) fn missing_days(imports: &[ImportRow]) -> Vec<Date> {
-    let of_corporations = || imports.iter().filter(|row| row.kind == Kind::Corporate.name());
+    let broken = broken_files(imports).filter(|row| row.kind == Kind::Corporate.name());
+    let days: BTreeSet<Date> =
+        days_without_file(imports).into_iter().chain(broken.map(|row| row.source_date)).collect();
+    days.into_iter().collect()
+}
+
+fn days_without_file(imports: &[ImportRow]) -> Vec<Date> {
+    let of_corporations =
+        || imports.iter().filter(|row| row.kind == Kind::Corporate.name() && row.is_sound());
     let daily: BTreeSet<Date> =
         of_corporations().filter(|row| !row.quarterly).map(|row| row.source_date).collect();
     let set = of_corporations().filter(|row| row.quarterly).map(|row| row.source_date).max();
@@ -39,6 +62,11 @@ pub(super) fn missing_days(imports: &[ImportRow]) -> Vec<Date> {
         day = plus_days(day, 1);
     }
     missing
+}
+
+/// The date of the newest file that counts.
+pub(super) fn newest_day(imports: &[ImportRow]) -> Option<Date> {
+    imports.iter().filter(|row| row.is_sound()).map(|row| row.source_date).max()
 }
 
 /// Stages the statewide figures as of the newest file: the lake's own counts, in place of those of an API. Older ones go, because they
@@ -69,7 +97,8 @@ pub(super) fn stage_statewide(staging: &mut Staging, as_of: Date) -> Result<()> 
 
 /// The first day whose filings the files must have: the oldest day of a lake with a quarterly set, else that of the first daily file.
 fn first_day(imports: &[ImportRow], oldest: Date) -> Date {
-    let of_corporations = || imports.iter().filter(|row| row.kind == Kind::Corporate.name());
+    let of_corporations =
+        || imports.iter().filter(|row| row.kind == Kind::Corporate.name() && row.is_sound());
     let daily = of_corporations().filter(|row| !row.quarterly).map(|row| row.source_date).min();
     daily.filter(|_| !of_corporations().any(|row| row.quarterly)).unwrap_or(oldest)
 }
@@ -77,8 +106,11 @@ fn first_day(imports: &[ImportRow], oldest: Date) -> Date {
 /// Stages the coverage of every day from the first that the files must have, and of older days with filings, which are not complete.
 /// Only changed months are counted again, unless the coverage was lost.
 pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today: Date) -> Result<()> {
-    let Some(newest) = imports.iter().map(|row| row.source_date).max() else { return Ok(()) };
+    let Some(newest) = newest_day(imports) else { return Ok(()) };
     let missing = missing_days(imports);
+    let broken = |kind: Kind| broken_files(imports).filter(move |row| row.kind == kind.name());
+    let missing_names: Vec<Date> = broken(Kind::Fictitious).map(|row| row.source_date).collect();
+    let missing_others: Vec<Date> = broken(Kind::Partnership).map(|row| row.source_date).collect();
     let mut rows: BTreeMap<(Date, String), i64> = BTreeMap::new();
     let (before, changed) = (staged_coverage_rows(staging)?, staging.changed_months());
     let months = staging.month_files(Table::Filings);
@@ -107,7 +139,9 @@ pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today
     }
     let row = |((filed_date, entity_type), landed): ((Date, String), i64)| {
         let until = plus_days(filed_date, POSTED_AFTER);
-        let has_gap = missing.iter().any(|day| (filed_date..=until).contains(day));
+        let of_listing =
+            if Listing::Untyped.label() == entity_type { &missing_others } else { &missing_names };
+        let has_gap = missing.iter().chain(of_listing).any(|day| (filed_date..=until).contains(day));
         let complete = first <= filed_date && until <= newest && !has_gap;
         CoverageRow {
             filed_date,

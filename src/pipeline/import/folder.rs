@@ -1,13 +1,16 @@
 //! The files of `[import] folder`: of a folder of this machine, or under a prefix of an object store; and which of them an import reads.
 
 use super::known::Known;
+use super::sets::check_claims;
+use crate::contract::eastern::plus_days;
 use crate::import::files::layout::Kind;
 use crate::import::files::origin::{Store, Stored, files_of_folder, files_of_store};
-use crate::import::files::source::{SourceError, SourceFile, source_files};
+use crate::import::files::source::{SourceError, SourceFile, Sources, Unread, source_files};
 use crate::import::read::copy_name;
 use crate::lake::{LakeError, Prefix, PrefixFile, Staging, is_address};
 use crate::pipeline::error::Result;
 use crate::pipeline::state::provenance::ImportedFiles;
+use jiff::civil::Date;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::Range;
@@ -20,19 +23,28 @@ pub(super) struct Texts {
     pub(super) unread: Vec<SourceFile>,
     /// Those of quarterly sets that wait for the corporations of their set, which date it.
     pub(super) waiting: Vec<SourceFile>,
-    /// All but the waiting ones, if they seem to include everything that the lake has read.
-    pub(super) all: Option<Vec<SourceFile>>,
+    /// All but the waiting ones.
+    pub(super) all: Vec<SourceFile>,
+    /// Whether these seem to include everything that the lake has read.
+    pub(super) has_all: bool,
+    /// Files that resemble those of the state and are not read.
+    pub(super) others: Vec<Unread>,
 }
 
 /// Finds the texts of a folder.
 pub(super) fn texts_in(
     (folder, variables): (&Path, &[(String, String)]),
     staging: &Staging,
+    today: Date,
 ) -> Result<Texts> {
     let known = Known::of(staging)?;
-    let mut files = texts_of(folder, variables)?;
-    // An empty file of a set says nothing; an empty daily file says that nothing was filed.
-    files.retain(|file| file.bytes > 0 || file.day.is_some());
+    let Sources { files, unread: mut others } = sources_of(folder, variables)?;
+    check_claims(&files, |file| known.digest_of(file))?;
+    // The state's day may have begun before the day in the east of Florida.
+    let is_to_come = |file: &SourceFile| file.day.is_some_and(|day| day > plus_days(today, 1));
+    let (early, files): (Vec<SourceFile>, Vec<SourceFile>) = files.into_iter().partition(is_to_come);
+    let why = format!("its day has not come on {today}");
+    others.extend(early.into_iter().map(|file| Unread { file: file.name, why: why.clone() }));
     let dated: HashSet<String> = files
         .iter()
         .filter(|file| file.kind == Kind::Corporate && file.day.is_none())
@@ -41,14 +53,14 @@ pub(super) fn texts_in(
         .collect();
     let is_dated = |file: &SourceFile| file.day.is_some() || dated.contains(&file.set);
     let (all, waiting): (Vec<SourceFile>, Vec<SourceFile>) = files.into_iter().partition(is_dated);
-    let unread = all.iter().filter(|file| !known.has_read(file)).cloned().collect();
+    let unread: Vec<SourceFile> = all.iter().filter(|file| !known.has_read(file)).cloned().collect();
     let waiting = waiting.into_iter().filter(|file| !known.has_read(file)).collect();
-    Ok(Texts { unread, waiting, all: known.are_all_in(&all).then_some(all) })
+    Ok(Texts { unread, waiting, has_all: known.are_all_in(&all), all, others })
 }
 
 /// The texts that an import read: its copies, else those of its folder on this machine. `Err` says what is missing.
 pub(super) fn files_again(imported: &ImportedFiles, copies: &Path) -> Result<Vec<SourceFile>, String> {
-    let found = texts_of(&imported.folder, &[]).unwrap_or_default();
+    let found = sources_of(&imported.folder, &[]).unwrap_or_default().files;
     let mut by_name: HashMap<String, SourceFile> =
         found.into_iter().map(|file| (file.name.clone(), file)).collect();
     let again = imported.files.iter().map(|(name, digest, stamp)| {
@@ -65,8 +77,8 @@ pub(super) fn files_again(imported: &ImportedFiles, copies: &Path) -> Result<Vec
     again.collect()
 }
 
-/// All texts of the state in a folder, by name. `variables` are those of the object stores.
-fn texts_of(folder: &Path, variables: &[(String, String)]) -> Result<Vec<SourceFile>> {
+/// All texts of the state in a folder. `variables` are those of the object stores.
+fn sources_of(folder: &Path, variables: &[(String, String)]) -> Result<Sources> {
     let unreadable = |(path, source)| SourceError::Unreadable { path, source };
     let files = match folder.to_str().filter(|address| is_address(address)) {
         None => files_of_folder(folder).map_err(unreadable)?,

@@ -3,7 +3,8 @@
 use super::batches::TABLES;
 use crate::import::business::stored::SourceKey;
 use crate::import::files::layout::Kind;
-use crate::import::files::source::{SourceFile, set_of};
+use crate::import::files::names::set_of;
+use crate::import::files::source::SourceFile;
 use crate::import::read::FileRead;
 use crate::lake::{Month, Staging};
 use crate::pipeline::error::Result;
@@ -20,24 +21,53 @@ const NO_DATE: Date = date(1900, 1, 1);
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) rows: Vec<ImportRow>,
-    stamps: HashSet<String>,
+    /// Digests, by what names a text without opening it.
+    stamps: HashMap<String, String>,
 }
 
-/// What names a text without opening it: its name, its size, and its checksum or the time of change of its file.
-fn stamp_of(name: &str, stamp: &str) -> String {
-    format!("{name} {stamp}")
+/// What names a text without opening it: its size and checksum, with its kind and day; without a checksum its name, its size and the
+/// time of change of its file.
+fn stamp_of(name: &str, (kind, day): (&str, Option<Date>), stamp: &str) -> String {
+    match stamp.contains(" with checksum ") {
+        true => format!("{kind} {day:?} {stamp}"),
+        false => format!("{name} {stamp}"),
+    }
+}
+
+fn stamp_of_file(file: &SourceFile) -> String {
+    stamp_of(&file.name, (file.kind.name(), file.day), &file.stamp)
 }
 
 impl Known {
     pub(super) fn of(staging: &Staging) -> Result<Self> {
         let rows: Vec<ImportRow> = staged_rows(staging)?;
-        let stamps = rows.iter().map(|row| stamp_of(&row.file, &row.stamp)).collect();
+        let day = |row: &ImportRow| (!row.quarterly).then_some(row.source_date);
+        let stamp = |row: &ImportRow| stamp_of(&row.file, (&row.kind, day(row)), &row.stamp);
+        let stamps = rows.iter().map(|row| (stamp(row), row.digest.clone())).collect();
         Ok(Self { rows, stamps })
     }
 
     /// Whether a file was read before, as far as its size and stamp say.
     pub(super) fn has_read(&self, file: &SourceFile) -> bool {
-        self.stamps.contains(&stamp_of(&file.name, &file.stamp))
+        self.digest_of(file).is_some()
+    }
+
+    /// The digest of a file that was read before.
+    pub(super) fn digest_of(&self, file: &SourceFile) -> Option<&str> {
+        self.stamps.get(&stamp_of_file(file)).map(String::as_str)
+    }
+
+    /// Whether the lake has this text, from this file or from another one of the same kind and day: a copy says nothing new.
+    pub(super) fn has_text(&self, row: &ImportRow) -> bool {
+        let is_same_day = |known: &&ImportRow| row.quarterly || known.source_date == row.source_date;
+        let of_kind = |known: &&ImportRow| known.kind == row.kind && known.quarterly == row.quarterly;
+        let same = self.rows.iter().filter(|known| known.digest == row.digest);
+        self.row_of(row).is_some() || same.filter(of_kind).any(|known| is_same_day(&known))
+    }
+
+    /// The newest date of a quarterly text that was read.
+    pub(super) fn date_of_text(&self, digest: &str) -> Option<Date> {
+        self.rows.iter().filter(|row| row.quarterly && row.digest == digest).map(|row| row.source_date).max()
     }
 
     /// Whether every text that was read is among these files, as far as their names and sizes say.
@@ -77,7 +107,7 @@ impl Known {
                 }
             }
         };
-        rows.iter().any(|new| new.0.records > 0 && self.row_of(&new.0).is_none() && is_late(new))
+        rows.iter().any(|new| new.0.records > 0 && !self.has_text(&new.0) && is_late(new))
     }
 
     /// The quarterly sets whose corporations were read.
@@ -118,6 +148,7 @@ impl Known {
             of_text.insert(&read.digest, own_date(file).unwrap_or(NO_DATE));
         }
         let row = |((file, read), is_new): ((&SourceFile, &FileRead), &bool)| {
+            let counted = |lines: u64| if read.fault.is_none() { lines as i64 } else { 0 };
             let row = ImportRow {
                 digest: read.digest.clone(),
                 file: file.name.clone(),
@@ -127,13 +158,14 @@ impl Known {
                     .unwrap_or(NO_DATE),
                 quarterly: file.day.is_none(),
                 bytes: read.bytes as i64,
-                records: read.lines as i64,
-                quarantined: read.rejected.len() as i64,
+                records: counted(read.sound.lines()),
+                quarantined: counted(read.rejected.len() as u64),
+                fault: read.fault.map(|fault| fault.to_string()),
                 stamp: file.stamp.clone(),
                 imported_at,
                 run_id: run_id.to_owned(),
             };
-            (row, *is_new)
+            (row, *is_new && read.fault.is_none())
         };
         files.iter().zip(reads).zip(&is_new).map(row).collect()
     }
@@ -146,7 +178,11 @@ impl Known {
             return date;
         }
         let newest = |counts: &dyn Fn(Kind) -> bool| {
-            files.iter().filter(|(file, _)| counts(file.kind)).filter_map(|(_, read)| read.newest).max()
+            files
+                .iter()
+                .filter(|(file, _)| counts(file.kind))
+                .filter_map(|(_, read)| read.sound.newest())
+                .max()
         };
         let of_corporations = newest(&|kind| kind.events() == Kind::CorporateEvent);
         of_corporations.or_else(|| newest(&|_| true)).unwrap_or(NO_DATE)
@@ -173,6 +209,7 @@ pub(in crate::pipeline) fn forget(staging: &mut Staging, months: &BTreeSet<Month
 
 /// The source up to which nothing is a change: the first quarterly set; without one, the first date.
 pub(super) fn base_of<'r>(rows: impl Iterator<Item = &'r ImportRow> + Clone) -> Option<SourceKey> {
+    let rows = rows.filter(|row| row.is_sound());
     let is_set =
         |row: &&ImportRow| row.quarterly && Kind::from_name(&row.kind).is_some_and(|kind| !kind.is_event());
     let first_set = rows.clone().filter(is_set).map(|row| SourceKey { date: row.source_date, rank: 0 }).min();

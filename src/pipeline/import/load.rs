@@ -4,6 +4,7 @@ use super::known::{Known, base_of};
 use super::month::Arrived;
 use super::months::{MonthsMade, merge_months};
 use super::places::find_places;
+use super::sets::{check_claims, check_events, check_sets};
 use crate::import::business::event::StateEvent;
 use crate::import::business::merge::Terms;
 use crate::import::business::stored::SourceKey;
@@ -25,8 +26,12 @@ use std::path::Path;
 pub(super) struct Import<'a> {
     /// The texts to read; those that the lake has are skipped.
     pub(super) files: Vec<SourceFile>,
-    /// Every text of the folder, if it seems to have all that the lake read.
-    pub(super) all: Option<Vec<SourceFile>>,
+    /// Every text of the folder.
+    pub(super) all: Vec<SourceFile>,
+    /// Whether these seem to have all that the lake read.
+    pub(super) has_all: bool,
+    /// Share by which a file of a set may fall short, in percent.
+    pub(super) max_short: f64,
     /// Whether `files` has all that the lake read, and everything is made anew from them.
     pub(super) is_anew: bool,
     pub(super) industries: &'a Industries,
@@ -64,12 +69,13 @@ pub(super) fn load(staging: &mut Staging, mut import: Import<'_>) -> Result<Load
     import.copies.map_or(Ok(()), fs::create_dir_all).map_err(unwritten)?;
     let before = Known::of(staging)?;
     let mut read = read_new(&import, &before)?;
+    check(&import, &before, &read)?;
     if !import.is_anew && before.are_late(&read.rows) {
         let unread = import.files.clone();
         // Files that a repair left out are not known.
         let is_whole = !RunState::of(staging.parent()).has_losses;
-        if let Some(all) = import.all.take().filter(|_| is_whole) {
-            (import.files, import.is_anew) = (all, true);
+        if import.has_all && is_whole {
+            (import.files, import.is_anew) = (import.all.clone(), true);
             read = read_new(&import, &before)?;
         }
         if !import.is_anew || !before.are_all_among(&read.rows) {
@@ -87,6 +93,20 @@ pub(super) fn load(staging: &mut Staging, mut import: Import<'_>) -> Result<Load
     Ok(loaded)
 }
 
+/// Refuses texts that are not what their names say, as far as only all of them show it.
+fn check(import: &Import<'_>, before: &Known, read: &ReadNew) -> Result<()> {
+    let texts = || import.files.iter().zip(&read.reading.files);
+    let digests: HashMap<&str, &str> =
+        texts().map(|(file, read)| (file.name.as_str(), read.digest.as_str())).collect();
+    let digest_of = |file: &SourceFile| digests.get(&*file.name).copied().or_else(|| before.digest_of(file));
+    check_claims(&import.all, digest_of)?;
+    check_sets((&import.all, &texts().collect::<Vec<_>>()), &read.rows, before, import.max_short)?;
+    let of_nothing = texts().find_map(|(file, read)| Some(file.unusable(read.fault?)));
+    let is_any_sound =
+        before.rows.iter().chain(read.rows.iter().map(|(row, _)| row)).any(ImportRow::is_sound);
+    of_nothing.filter(|_| !is_any_sound).map_or(Ok(()), |error| Err(error.into()))
+}
+
 /// What was read of the files of an import.
 struct ReadNew {
     reading: Reading,
@@ -102,7 +122,7 @@ fn read_new(import: &Import<'_>, before: &Known) -> Result<ReadNew> {
     let (nothing, of_run) = (Known::default(), (import.observed_at, import.run_id));
     let known = if import.is_anew { &nothing } else { before };
     let mut rows = known.rows_of(&import.files, &reading.files, of_run);
-    let is_new = |row: &ImportRow| before.row_of(row).is_none();
+    let is_new = |row: &ImportRow| !before.has_text(row);
     let with_set = import.files.iter().zip(&rows);
     let new_sets: HashSet<&str> =
         with_set.filter(|(_, (row, _))| is_new(row)).map(|(file, _)| file.set.as_str()).collect();
@@ -117,7 +137,8 @@ fn read_new(import: &Import<'_>, before: &Known) -> Result<ReadNew> {
                 }
             }
             Some(old) => *row = ImportRow { stamp: row.stamp.clone(), ..old.clone() },
-            None => new.push(row.clone()),
+            None if is_new(row) => new.push(row.clone()),
+            None => {}
         }
     }
     Ok(ReadNew { reading, rows, new })
@@ -130,7 +151,7 @@ fn merge_read(staging: &mut Staging, import: &Import<'_>, before: &Known, read: 
             .map(|(file, read)| (file.name.clone(), read.digest.clone(), file.stamp.clone()))
             .collect(),
         rejected: read.of_new_texts(before).flat_map(|file| file.rejected.clone()).collect(),
-        records: read.of_new_texts(before).map(|file| file.lines).sum(),
+        records: read.of_new_texts(before).map(|file| file.sound.lines()).sum(),
         is_anew: import.is_anew,
         ..Loaded::default()
     };
@@ -141,6 +162,7 @@ fn merge_read(staging: &mut Staging, import: &Import<'_>, before: &Known, read: 
     let mut keys: Vec<Option<SourceKey>> = keys(&import.files, &read.rows);
     let lake = (!import.is_anew).then_some(&*staging);
     let places = find_places(lake, &read.reading, &mut keys, import.scratch)?;
+    check_events(&read.rows, &places.unmatched, import.max_short)?;
     let arrived = Arrived {
         records: &read.reading.records,
         events: &places.events,
@@ -165,7 +187,7 @@ impl ReadNew {
     /// The texts that the lake had not read.
     fn of_new_texts<'r>(&'r self, before: &'r Known) -> impl Iterator<Item = &'r FileRead> {
         let all = self.reading.files.iter().zip(&self.rows);
-        let is_new = |row: &ImportRow, counts: bool| counts && before.row_of(row).is_none();
+        let is_new = |row: &ImportRow, counts: bool| counts && !before.has_text(row);
         all.filter(move |(_, (row, counts))| is_new(row, *counts)).map(|(file, _)| file)
     }
 }

@@ -3,6 +3,7 @@
 //! # Files, in reading order
 //!
 //! - `known`: what the lake has read, and which dates follow from that
+//! - `sets`: what only all files of a quarterly set show
 //! - `folder`: the files of `[import] folder`, wherever it is, and which of them are read
 //! - `places`: the month of each business and event
 //! - `month`: the merge of one month
@@ -21,3 +22,4 @@ mod month;
 mod months;
 mod places;
 pub(super) mod run;
+mod sets;

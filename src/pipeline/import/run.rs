@@ -1,8 +1,10 @@
 //! The order of a run that imports the state's files: lock, read, merge, aggregate, check, publish.
 
-use super::coverage::{missing_days, stage_coverage, stage_statewide};
+use super::coverage::{broken_files, missing_days, newest_day, stage_coverage, stage_statewide};
 use super::folder::{Texts, files_again, texts_in};
 use super::load::{Import, Loaded, load};
+use super::sets::missing_files;
+use crate::import::files::source::Unread;
 use crate::import::rules::industry::Industries;
 use crate::lake::{Commit, Lake, LakeLock, RunDir, RunRecord, Staging};
 use crate::pipeline::config::built_in;
@@ -135,7 +137,10 @@ pub(in crate::pipeline) fn import_again(
         staging,
         Import {
             files,
-            all: None,
+            all: Vec::new(),
+            has_all: false,
+            // They were compared when they were imported.
+            max_short: 100.0,
             is_anew: imported.is_anew,
             industries: &rules.industries,
             today: journal.today,
@@ -185,15 +190,18 @@ impl ImportRun<'_> {
         let mut staging = self.context.lake.stage(&self.record.run_id)?;
         summary.snapshot = staging.parent().map(|commit| commit.snapshot);
         summary.outcome = Outcome::Unchanged;
-        let texts = texts_in((&folder, &self.context.variables), &staging)?;
+        let texts = texts_in((&folder, &self.context.variables), &staging, self.record.today)?;
         let waiting: Vec<String> = texts.waiting.iter().map(|file| file.name.clone()).collect();
+        let others = texts.others.clone();
         let observed_at = (self.context.now)();
         let loaded = self.load(&mut staging, texts, spec, rules, observed_at)?;
         let imports = staged_rows::<ImportRow>(&staging)?;
         summary.rows =
             loaded.deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
         summary.quarantined = loaded.rejected.len() as u64;
-        summary.import = Some(ImportSummary { waiting, ..import_summary(&loaded, &imports) });
+        let import = ImportSummary { waiting, ..import_summary(&loaded, &imports, others) };
+        let is_partial = import.is_partial();
+        summary.import = Some(import);
         if loaded.files.is_empty() {
             self.report(Event::Done(Done::Unchanged(summary.snapshot)));
         } else {
@@ -213,7 +221,8 @@ impl ImportRun<'_> {
             };
             self.publish(staging, &journal, &mut summary)?;
         }
-        summary.end(summary.outcome);
+        let is_partial = is_partial && summary.outcome != Outcome::Failed;
+        summary.end(if is_partial { Outcome::Partial } else { summary.outcome });
         let mut record = self.record.clone();
         self.ending().close(&mut record, &mut summary, self.started)?;
         Ok(summary)
@@ -239,6 +248,8 @@ impl ImportRun<'_> {
         let import = Import {
             files: texts.unread,
             all: texts.all,
+            has_all: texts.has_all,
+            max_short: spec.max_short_percent,
             is_anew: false,
             industries: &rules.industries,
             today: self.record.today,
@@ -288,13 +299,24 @@ impl ImportRun<'_> {
 /// Stages the coverage of days, the statewide figures, and the tables of days and months. Their day is that of the newest file.
 fn stage_days(staging: &mut Staging, today: Date) -> Result<()> {
     let imports = staged_rows::<ImportRow>(staging)?;
-    let newest = imports.iter().map(|row| row.source_date).max().unwrap_or(today).min(today);
+    let newest = newest_day(&imports).unwrap_or(today).min(today);
     stage_coverage(staging, &imports, today)?;
     stage_statewide(staging, newest)?;
     stage_calendar(staging, newest, &mut BTreeMap::new())
 }
 
-fn import_summary(loaded: &Loaded, imports: &[ImportRow]) -> ImportSummary {
+fn import_summary(loaded: &Loaded, imports: &[ImportRow], mut unread: Vec<Unread>) -> ImportSummary {
+    unread.extend(
+        broken_files(imports)
+            .map(|row| Unread { file: row.file.clone(), why: row.fault.clone().unwrap_or_default() }),
+    );
+    for Unread { file, why } in &unread {
+        tracing::warn!("{file} does not count: {why}");
+    }
+    let missing_files = missing_files(imports);
+    for file in &missing_files {
+        tracing::warn!("{file} is missing");
+    }
     let missing = missing_days(imports);
     if let (Some(first), Some(last)) = (missing.first(), missing.last()) {
         tracing::warn!(
@@ -305,8 +327,10 @@ fn import_summary(loaded: &Loaded, imports: &[ImportRow]) -> ImportSummary {
     ImportSummary {
         files: loaded.files.len() as u64,
         records: loaded.records,
-        newest: imports.iter().map(|row| row.source_date).max(),
+        newest: newest_day(imports),
         missing_days: missing,
         waiting: Vec::new(),
+        missing_files,
+        unread,
     }
 }

@@ -80,6 +80,7 @@ fn look_at_months(
         }
     }
     evidence.odd_dates = seen.odd.iter().map(|(what, rows)| (*what, *rows)).collect();
+    evidence.farthest = seen.farthest;
     Ok(seen)
 }
 
@@ -138,6 +139,8 @@ struct Seen {
     /// Listed filings by day, without fictitious names.
     listed: BTreeMap<Date, i64>,
     odd: BTreeMap<&'static str, u64>,
+    /// The newest impossible filing date.
+    farthest: Option<Date>,
 }
 
 impl Seen {
@@ -171,6 +174,7 @@ impl Seen {
     }
 
     fn note_dates(&mut self, filed: Date, dissolved_before: bool) {
+        self.farthest = self.farthest.max(Some(filed).filter(|day| *day > self.limit));
         let odd = [
             ("filed before 1800", filed < FIRST_DAY),
             ("filed more than a year from now", filed > self.limit),

@@ -20,6 +20,8 @@ pub(crate) struct Evidence {
     pub(crate) repeated_keys: Vec<(String, u64)>,
     /// Rows of new files with an impossible date, by what is wrong.
     pub(crate) odd_dates: Vec<(&'static str, u64)>,
+    /// The newest of these dates that is more than a year from now.
+    pub(crate) farthest: Option<Date>,
     /// Aggregates whose sum differs: name, their sum, the source's.
     pub(crate) sums: Vec<(String, i64, i64)>,
 }
@@ -108,7 +110,8 @@ fn keys(evidence: &Evidence) -> Option<String> {
 }
 
 fn dates(evidence: &Evidence) -> Option<String> {
-    let shown = evidence.odd_dates.iter().map(|(what, rows)| format!("{rows} {what}"));
+    let farthest = evidence.farthest.map(|day| format!("the newest on {day}"));
+    let shown = evidence.odd_dates.iter().map(|(what, rows)| format!("{rows} {what}")).chain(farthest);
     all("filings with impossible dates", shown)
 }
 

@@ -1,5 +1,6 @@
 //! What a run did, for people and schedulers.
 
+use crate::import::files::source::Unread;
 use crate::lake::TableDelta;
 use crate::normalize::OpenValues;
 use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenStart};
@@ -170,10 +171,21 @@ pub struct ImportSummary {
     pub records: u64,
     /// Date of the lake's newest file.
     pub newest: Option<Date>,
-    /// Weekdays since the newest quarterly set without a daily file of corporations: their filings are unknown until the next set.
+    /// Days since the newest quarterly set without a daily file of corporations that counts, weekends left out if there is no file: their filings are unknown until the next set.
     pub missing_days: Vec<Date>,
     /// Quarterly files that wait for the corporations of their set.
     pub waiting: Vec<String>,
+    /// Files that the newest quarterly set lacks.
+    pub missing_files: Vec<String>,
+    /// Files that resemble those of the state and do not count, and why.
+    pub unread: Vec<Unread>,
+}
+
+impl ImportSummary {
+    /// Whether a file that comes later can complete what was read.
+    pub(crate) fn is_partial(&self) -> bool {
+        !(self.waiting.is_empty() && self.missing_files.is_empty() && self.unread.is_empty())
+    }
 }
 
 /// What a run did.

@@ -41,6 +41,11 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
     Ok(exit::DONE)
 }
 
+/// A text without the byte order mark that some editors write.
+fn without_mark(text: &str) -> String {
+    text.trim_start_matches('\u{feff}').to_owned()
+}
+
 fn read_sql(file: &Path) -> Result<String, CommandError> {
     let failed = |source: io::Error| match source.kind() {
         ErrorKind::NotFound | ErrorKind::IsADirectory => {
@@ -52,9 +57,9 @@ fn read_sql(file: &Path) -> Result<String, CommandError> {
     if file == Path::new("-") {
         let mut sql = String::new();
         std::io::stdin().read_to_string(&mut sql).map_err(failed)?;
-        return Ok(sql);
+        return Ok(without_mark(&sql));
     }
-    std::fs::read_to_string(file).map_err(failed)
+    Ok(without_mark(&std::fs::read_to_string(file).map_err(failed)?))
 }
 
 /// Prints the rows that answer a question, or writes them to a file. Returns their number.

@@ -1,0 +1,287 @@
+//! Files of the state count by their content: broken, doubled, half understood and copied ones, each named.
+
+use crate::state_files::{import, pipeline};
+use crate::state_order::{Files, company, event, file, line, partner, put};
+use crate::support::command::Finished;
+use crate::support::lake::{commits, rows};
+use crate::support::scratch::Scratch;
+use serde_json::Value;
+use std::process::Command;
+
+const PAGE: &str = "<!DOCTYPE html><html><body>Please sign in</body></html>\n";
+/// Records of a part of a set: enough to compare the parts with each other.
+const RECORDS: usize = 40;
+
+/// The records of a part; their last transactions are of the last days of a month.
+fn part(digit: usize, month: u32) -> String {
+    let day = |at: usize| format!("{month:02}{:02}2026", 28 - at % 4);
+    (0..RECORDS).map(|at| company(&format!("L2{at:09}{digit}"), &[(496, &day(at))])).collect()
+}
+
+/// A set with an event of each business.
+fn set(folder: &str, month: u32) -> Files {
+    let mut files: Files =
+        (0..10).map(|digit| (format!("{folder}/cor/cordata{digit}.txt"), part(digit, month))).collect();
+    let of_part = |digit| (0..RECORDS).map(move |at| event(&format!("L2{at:09}{digit}"), "01052020", &[]));
+    files.push(file(&format!("{folder}/cor/corevt.txt"), &(0..10).flat_map(of_part).collect::<Vec<_>>()));
+    files
+}
+
+fn replaced(mut files: Files, name: &str, text: &str) -> Files {
+    files.iter_mut().filter(|(known, _)| known.ends_with(name)).for_each(|(_, old)| text.clone_into(old));
+    files
+}
+
+fn imported(scratch: &Scratch) -> Finished {
+    import(scratch, &pipeline(scratch, ""))
+}
+
+/// The outcome and the list of an import.
+fn partial(scratch: &Scratch, list: &str) -> Value {
+    let summary = imported(scratch).exits(5).json();
+    assert_eq!(summary["outcome"], "partial", "{summary}");
+    summary["import"][list].clone()
+}
+
+#[test]
+fn a_part_of_a_set_that_is_not_all_of_it_publishes_nothing() {
+    for digit in 0..10 {
+        let (text, name) = (part(digit, 9), format!("cordata{digit}.txt"));
+        let half = text.len() / 2;
+        let of_other = part((digit + 1) % 10, 9);
+        let of_older = part(digit, 6);
+        let events = event(&format!("L20000000{digit}"), "09282026", &[]).repeat(RECORDS);
+        let zeros = format!("{}{}", &text[..half], "\0".repeat(half));
+        let with_page = format!("{}{PAGE}", &text[..half]);
+        let shifted: String = text.lines().map(|line| format!("  {line}\r\n")).collect();
+        let broken = [
+            ("empty", ""),
+            ("cut at a line's end", &text[..half]),
+            ("cut in a line", &text[..half + 700]),
+            ("of another layout", &events),
+            ("shifted", &shifted),
+            ("of another part", &of_other),
+            ("of an older set", &of_older),
+            ("a page", PAGE),
+            ("a page after records", &with_page),
+            ("never written to its end", &zeros),
+        ];
+        for (what, broken) in broken {
+            let scratch = Scratch::new();
+            put(&scratch, &replaced(set("q", 9), &name, broken));
+            let done = imported(&scratch);
+            assert!(done.shown().contains(&name), "{what}: {}", done.shown());
+            done.exits(9);
+            assert!(!scratch.lake().join("current").exists(), "{digit} {what}");
+        }
+    }
+}
+
+#[test]
+fn a_set_that_falls_short_of_the_last_one_publishes_nothing() {
+    let scratch = Scratch::new();
+    put(&scratch, &set("first", 6));
+    imported(&scratch).complete();
+    let text = part(4, 9);
+    for (name, short) in [
+        ("cordata4.txt", text[..text.len() / 2].to_owned()),
+        ("corevt.txt", event("L20000000000", "01052020", &[])),
+    ] {
+        put(&scratch, &replaced(set("second", 9), name, &short));
+        imported(&scratch)
+            .exits(9)
+            .says(name)
+            .says("of the set of 2026-06-28")
+            .says("max_short_percent = 100");
+        assert_eq!(commits(&scratch.lake()).len(), 1);
+    }
+    // A part of the last set, in the place of the new one.
+    put(&scratch, &replaced(set("second", 9), "cordata4.txt", &part(4, 6)));
+    imported(&scratch).exits(9).says("second/cor/cordata4.txt: it is that of the set of 2026-06-28");
+    put(&scratch, &replaced(set("second", 9), "cordata4.txt", &text[..text.len() / 2]));
+    import(&scratch, &pipeline(&scratch, "max_short_percent = 100\n")).complete();
+}
+
+/// A record of each kind of daily file.
+fn daily() -> [(&'static str, String); 6] {
+    [
+        ("c", company("L26000000001", &[])),
+        ("ce", event("L20000000000", "10132026", &[])),
+        ("f", line(2098, &[&[(1, "G26000000001"), (13, "A NAME"), (339, "10132026"), (352, "A")]])),
+        ("fe", line(762, &[&[(1, "G26000000002"), (13, "G26000000001"), (232, "10132026"), (245, "REN")]])),
+        ("g", partner("GP2600000001", "ADAMS               ANN", "10132026")),
+        ("ge", line(910, &[&[(1, "GP2600000002"), (13, "GP2600000001"), (103, "10132026")]])),
+    ]
+}
+
+#[test]
+fn a_day_whose_file_is_broken_is_missing_until_a_good_file_comes() {
+    for (kind, record) in daily() {
+        let (name, text) = (format!("20261013{kind}.txt"), record.repeat(RECORDS));
+        let other = line(500, &[&[(1, "L26000000001")]]).repeat(RECORDS);
+        let cut = &text[..text.len() / 2 - 100];
+        let with_page = format!("{record}{PAGE}");
+        let endless = "x".repeat(9 << 20);
+        for (what, broken) in [
+            ("a page", PAGE),
+            ("cut", cut),
+            ("other", &other),
+            ("a page after a record", &with_page),
+            ("endless", &endless),
+        ] {
+            let scratch = Scratch::new();
+            put(&scratch, &set("q", 9));
+            put(
+                &scratch,
+                &[file("20261012c.txt", &[]), file("20261014c.txt", &[]), (name.clone(), broken.to_owned())],
+            );
+            if kind != "c" {
+                put(&scratch, &[file("20261013c.txt", &[])]);
+            }
+            let summary = imported(&scratch).exits(5).json();
+            assert_eq!(summary["import"]["unread"][0]["file"], name, "{what}: {summary}");
+            let is_missing = summary["import"]["missing_days"].to_string().contains("2026-10-13");
+            assert_eq!(is_missing, kind == "c", "{what}: {summary}");
+            // The next run says so again, and publishes nothing.
+            assert_eq!(partial(&scratch, "unread")[0]["file"], name, "{kind} {what}");
+            assert_eq!(commits(&scratch.lake()).len(), 1);
+            put(&scratch, &[(name.clone(), text.clone())]);
+            imported(&scratch).complete();
+        }
+    }
+}
+
+#[test]
+fn two_files_for_one_place_of_a_set_are_refused_unless_they_are_copies() {
+    let text = part(3, 9);
+    // As long as the other one.
+    let other = text.replacen("SOME LLC", "SOME INC", 1);
+    for name in [
+        "cor/cordata3 (1).txt",
+        "cor/cordata3 - Copy.txt",
+        "cor/cordata3 2.txt",
+        "cordata/cordata3.txt",
+        "CORDATA3.TXT",
+        "cor/cordata3.txt copy/cordata3 copy.txt",
+    ] {
+        let scratch = Scratch::new();
+        put(&scratch, &set("q", 9));
+        for text in [&other, &text[..text.len() / 2]] {
+            put(&scratch, &[(format!("q/{name}"), text.to_owned())]);
+            imported(&scratch).exits(3).says("q/cor/cordata3.txt").says(name).says("a folder of its own");
+            assert!(!scratch.lake().join("current").exists(), "{name}");
+        }
+        put(&scratch, &[(format!("q/{name}"), text.clone())]);
+        imported(&scratch).complete();
+    }
+}
+
+#[test]
+fn what_resembles_a_file_of_the_state_is_read_or_named_and_litter_is_neither() {
+    let scratch = Scratch::new();
+    put(&scratch, &set("q", 9));
+    let litter = [
+        "README.txt",
+        "q/__MACOSX/._cordata0.txt",
+        "q/.DS_Store",
+        "Thumbs.db",
+        "q/cor/desktop.ini",
+        "q/cor/.20261012c.txt.swp",
+    ];
+    put(&scratch, &litter.map(|name| (name.to_owned(), "x".to_owned())));
+    imported(&scratch).complete();
+    for name in [
+        "20261012c.gz",
+        "20261012ce.txt.crdownload",
+        "q/cor/cordata3.txt.part",
+        "q/cor/corevt.7z",
+        "q/fic/FICDATA",
+        "20271012c.txt",
+    ] {
+        put(&scratch, &[(name.to_owned(), "x".to_owned())]);
+        assert_eq!(partial(&scratch, "unread")[0]["file"], name);
+        std::fs::remove_file(scratch.path("files").join(name)).expect("removed");
+    }
+    assert_eq!(imported(&scratch).exits(0).json()["outcome"], "unchanged");
+}
+
+#[test]
+fn folders_in_archives_and_unpacked_ones_are_part_of_their_set() {
+    let scratch = Scratch::new();
+    let files = set("q", 9);
+    put(&scratch, &files);
+    let cor = scratch.path("files/q/cor");
+    let inner = scratch.path("files/q/cordata");
+    std::fs::create_dir_all(&inner).expect("a folder");
+    for digit in 0..10 {
+        let name = format!("cordata{digit}.txt");
+        std::fs::rename(cor.join(&name), inner.join(&name)).expect("renamed");
+    }
+    let archive = scratch.path("files/q/cor/cordata (1).zip");
+    let zipped = Command::new("python3").args(["-m", "zipfile", "-c"]).arg(&archive).arg(&inner).status();
+    assert!(zipped.expect("python3").success());
+    // Next to its archive.
+    imported(&scratch).complete();
+    std::fs::remove_dir_all(&inner).expect("removed");
+    let (lake, other) = (scratch.lake(), Scratch::new());
+    assert_eq!(imported(&scratch).exits(0).json()["outcome"], "unchanged");
+    std::fs::rename(scratch.path("files"), other.path("files")).expect("renamed");
+    imported(&other).complete();
+    assert_eq!(rows(&lake, "filings", &[]).len(), 10 * RECORDS);
+    assert_eq!(rows(&other.lake(), "filings", &[]).len(), 10 * RECORDS);
+    assert_eq!(rows(&other.lake(), "events", &[]).len(), 10 * RECORDS);
+}
+
+#[test]
+fn a_set_without_events_or_a_kind_that_the_last_one_had_is_not_complete() {
+    let scratch = Scratch::new();
+    let mut files = set("q", 9);
+    let events = files.pop().expect("events");
+    put(&scratch, &files);
+    assert_eq!(partial(&scratch, "missing_files")[0], "corevt.txt of the set of 2026-09-28");
+    assert_eq!(partial(&scratch, "missing_files")[0], "corevt.txt of the set of 2026-09-28");
+    put(&scratch, &[events]);
+    imported(&scratch).complete();
+    put(&scratch, &[file("later/gen/genevt.txt", &[])]);
+    assert_eq!(partial(&scratch, "waiting")[0], "later/gen/genevt.txt");
+}
+
+#[test]
+fn copies_and_new_times_publish_no_snapshot() {
+    let scratch = Scratch::new();
+    let days = [file("20261012c.txt", &[company("L26000000001", &[])])];
+    let files = [set("q", 9), days.to_vec()].concat();
+    put(&scratch, &files);
+    imported(&scratch).complete();
+    let again = |what: &str| {
+        let summary = imported(&scratch).exits(0).json();
+        assert_eq!(summary["outcome"], "unchanged", "{what}: {summary}");
+        assert_eq!(commits(&scratch.lake()).len(), 1, "{what}");
+    };
+    put(&scratch, &files);
+    again("new times");
+    let copied: Files = files.iter().map(|(name, text)| (format!("copy/{name}"), text.clone())).collect();
+    put(&scratch, &copied);
+    again("a copy of the folder");
+    put(&scratch, &[("README.txt".to_owned(), "x".to_owned())]);
+    again("a text of something else");
+    put(&scratch, &[file("20261013c.txt", &[company("L26000000002", &[])])]);
+    imported(&scratch).complete();
+    assert_eq!(rows(&scratch.lake(), "filings", &[]).len(), 10 * RECORDS + 2);
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped_and_a_date_far_ahead_is_named_and_ends_no_axis() {
+    let scratch = Scratch::new();
+    put(&scratch, &set("q", 9));
+    let lines = [company("L26000000001", &[]), company("L26000000002", &[(473, "07162062")])];
+    put(&scratch, &[("20261012c.txt".to_owned(), format!("\u{feff}{}", lines.concat()))]);
+    let summary = imported(&scratch).complete();
+    assert_eq!(summary["quarantined"], 0, "{summary}");
+    assert_eq!(rows(&scratch.lake(), "filings", &[]).len(), 10 * RECORDS + 2);
+    let checks = summary["checks"].to_string();
+    assert!(checks.contains("1 filed more than a year from now, the newest on 2062-07-16"), "{checks}");
+    let report = std::fs::read_to_string(scratch.lake().join("catalog/report.html")).expect("a report");
+    assert!(report.contains("<title>2026-10-12 "), "the calendar");
+    assert!(!report.contains("<title>2062-") && !report.contains("<title>2027-"), "the calendar");
+}
