@@ -124,7 +124,7 @@ impl Findings {
 const PRELUDE: &str = r#"
 set -eu
 trap 'set +u; [ -z "$!" ] || kill $! 2>/dev/null || true' EXIT
-cargo() { case $1 in run) shift 3; sunlake "$@" ;; esac; }
+cargo() { case $1 in run) shift 2; sunlake "$@" ;; esac; }
 "#;
 
 /// Runs the shell examples of a page in one shell, as a reader would in one terminal.

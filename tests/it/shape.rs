@@ -1,6 +1,6 @@
 //! The shape of the source tree: no import cycle between files, small folders, files and functions, pages that list their folder.
 //!
-//! `cargo test --release --test it shape -- --nocapture` prints the figures.
+//! `cargo test --test it shape -- --nocapture` prints the figures.
 
 #![expect(clippy::print_stdout, reason = "the figures are for people")]
 

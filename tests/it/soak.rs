@@ -3,7 +3,7 @@
 //! A round is a world from a seed: a plan's caps, a register, mornings. The API changes rows between pages, fails, and kills the
 //! run, all by dice. After each run that published, every complete day is compared with what the API lists.
 //!
-//! `cargo test --release soak -- --ignored --nocapture` runs many rounds: `SUNLAKE_SOAK_ROUNDS` of them at each drift, or at
+//! `cargo test soak -- --ignored --nocapture` runs many rounds: `SUNLAKE_SOAK_ROUNDS` of them at each drift, or at
 //! `SUNLAKE_SOAK_DRIFT` alone, from the seed `SUNLAKE_SOAK_SEED` on.
 
 mod claims;

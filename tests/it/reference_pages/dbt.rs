@@ -7,7 +7,7 @@ use sunlake::table::{ColumnKind, Table, columns};
 const HEAD: &str = "\
 # Sources for dbt with its adapter for DuckDB (dbt-duckdb): the newest snapshot of a lake. Copy this file into `models/`.
 # SUNLAKE_LAKE is the path of the lake. For a bucket, or for older snapshots, attach a DuckLake catalogue: docs/guides/exports.md.
-# Generated: SUNLAKE_BLESS=1 cargo test --release reference_pages. Do not edit.
+# Generated: SUNLAKE_BLESS=1 cargo test reference_pages. Do not edit.
 
 version: 2
 sources:

@@ -1,5 +1,5 @@
 //! The pages of `docs/reference`, generated from the program. A test compares each page with what it would be today;
-//! `SUNLAKE_BLESS=1 cargo test --release reference_pages` writes the pages.
+//! `SUNLAKE_BLESS=1 cargo test reference_pages` writes the pages.
 //!
 //! # Files, in reading order
 //!

@@ -22,7 +22,7 @@ pub(super) fn same(file: &Path, text: &str) {
     let differs = there.lines().zip(text.lines()).find(|(there, made)| there != made);
     assert!(
         there == text,
-        "{} is not what the program says: run SUNLAKE_BLESS=1 cargo test --release reference_pages\n{differs:#?}",
+        "{} is not what the program says: run SUNLAKE_BLESS=1 cargo test reference_pages\n{differs:#?}",
         file.display()
     );
 }
@@ -30,7 +30,7 @@ pub(super) fn same(file: &Path, text: &str) {
 /// The head of a page: its title, the note that it is generated, an introduction.
 pub(super) fn head(title: &str, introduction: &str) -> String {
     format!(
-        "# {title}\n\n<!-- Generated: SUNLAKE_BLESS=1 cargo test --release reference_pages. Do not edit. -->\n\n{introduction}\n\n"
+        "# {title}\n\n<!-- Generated: SUNLAKE_BLESS=1 cargo test reference_pages. Do not edit. -->\n\n{introduction}\n\n"
     )
 }
 

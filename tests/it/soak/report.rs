@@ -71,7 +71,7 @@ impl Report {
         (!shown.is_empty()).then(|| {
             format!(
                 "seed {seed}, drift {drift}: {number} failures; {world}\n    {}\n    requests: {:?}\n    alone: \
-                 SUNLAKE_SOAK_SEED={seed} SUNLAKE_SOAK_ROUNDS=1 SUNLAKE_SOAK_DRIFT={drift} cargo test --release soak -- \
+                 SUNLAKE_SOAK_SEED={seed} SUNLAKE_SOAK_ROUNDS=1 SUNLAKE_SOAK_DRIFT={drift} cargo test soak -- \
                  --ignored --nocapture",
                 shown.join("\n    "),
                 self.logs,
