@@ -64,6 +64,8 @@
 //! | which columns has a table? | `table/column.rs`; the rows are next to it |
 //! | what does a field of the state's files mean? | `import/files/layout.rs`, then `import/rules` |
 //! | which of a business's state records and events count? | `import/business/merge.rs` |
+//! | when does a file of the state count? | `import/sound.rs`; its name is read in `import/files/names.rs` |
+//! | which SQL is refused? | `aggregate/meaning.rs`, `refused.rs` |
 //! | which of the state's files are read, and what is their date? | `import/files/source.rs`, `pipeline/import/known.rs` |
 //! | what happens to an invalid record? | `normalize/answer.rs`, then `lake/run/quarantine.rs` |
 //! | which exit code has an error? | `cli/exit.rs`; its hint is in `cli/output/error_text.rs` |

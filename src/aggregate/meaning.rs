@@ -3,6 +3,7 @@
 //! polars sorts one row by `ORDER BY COUNT(*)`, takes `SUM(COUNT(*)) OVER ()` within each group, repeats a count for every row where
 //! `GROUP BY` is missing, and reads a `DATE` that does not exist as null. It says nothing, and the result is wrong.
 
+use super::refused;
 use polars::error::PolarsError;
 use polars::prelude::LazyFrame;
 use polars::sql::SQLContext;
@@ -21,13 +22,14 @@ const AGGREGATES: &str = "array_agg avg corr count covar covar_pop covar_samp fi
 
 /// The rows of SQL, as it is meant.
 pub(super) fn execute(context: &mut SQLContext, sql: &str) -> Result<LazyFrame, PolarsError> {
-    context.execute(&as_meant(sql)?)
+    let tables = context.get_tables();
+    context.execute(&as_meant(sql, &|name| tables.iter().any(|table| table == name))?)
 }
 
-fn as_meant(sql: &str) -> Result<Cow<'_, str>, PolarsError> {
+fn as_meant<'s>(sql: &'s str, is_table: &dyn Fn(&str) -> bool) -> Result<Cow<'s, str>, PolarsError> {
     // What cannot be parsed is reported by polars.
     let Ok(mut statements) = parsed(sql) else { return Ok(sql.into()) };
-    let mut walk = Walk::for_(Aim::Meaning);
+    let mut walk = Walk { is_table, ..Walk::for_(Aim::Meaning) };
     match statements.visit(&mut walk) {
         ControlFlow::Break(problem) => Err(PolarsError::InvalidOperation(problem.into())),
         ControlFlow::Continue(()) if walk.has_changed => {
@@ -55,23 +57,26 @@ enum Aim {
 }
 
 /// One type for every aim, because each type has its own copy of the walk through all of SQL.
-struct Walk {
+struct Walk<'t> {
     aim: Aim,
+    /// Whether the lake has a table of a name.
+    is_table: &'t dyn Fn(&str) -> bool,
     /// Subqueries, and functions of many rows, around the expression that it is at.
     inside: u32,
     has_changed: bool,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn for_(aim: Aim) -> Self {
-        Self { aim, inside: 0, has_changed: false }
+        Self { aim, is_table: &|_| false, inside: 0, has_changed: false }
     }
 
     fn read_query(&mut self, query: &mut Query) -> ControlFlow<String> {
-        let SetExpr::Select(select) = &*query.body else { return ControlFlow::Continue(()) };
-        if let Some(problem) = without_group(select).or_else(|| about_one_table(select)) {
+        let problem = of_rows(&query.body).or_else(|| refused::of_query(query, self.is_table));
+        if let Some(problem) = problem {
             return ControlFlow::Break(problem);
         }
+        let SetExpr::Select(select) = &*query.body else { return ControlFlow::Continue(()) };
         if let Some(order) = &mut query.order_by
             && let OrderByKind::Expressions(order) = &mut order.kind
         {
@@ -92,7 +97,7 @@ impl Walk {
     }
 }
 
-impl VisitorMut for Walk {
+impl VisitorMut for Walk<'_> {
     /// What is wrong, or nothing where it was looked for.
     type Break = String;
 
@@ -107,6 +112,11 @@ impl VisitorMut for Walk {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<String> {
+        if self.aim == Aim::Meaning
+            && let Some(meant) = without_null(expr)
+        {
+            (*expr, self.has_changed) = (meant, true);
+        }
         let found = match (self.aim, &*expr) {
             (Aim::Meaning, _) => wrong_sense(expr),
             (Aim::Aggregate, Expr::Function(function)) => {
@@ -138,6 +148,28 @@ fn wrong_sense(expr: &Expr) -> Option<String> {
             let text = day.value.clone().into_string().unwrap_or_default();
             text.parse::<jiff::civil::Date>().is_err().then(|| format!("invalid DATE literal {text}"))
         }
+        _ => None,
+    }
+    .or_else(|| refused::of_expr(expr))
+}
+
+/// `x IS TRUE` and its kin as a condition that is never null: polars drops the rows where `x` is null.
+fn without_null(expr: &Expr) -> Option<Expr> {
+    let sql = match expr {
+        Expr::IsTrue(of) => format!("COALESCE({of}, FALSE)"),
+        Expr::IsNotTrue(of) => format!("(NOT COALESCE({of}, FALSE))"),
+        Expr::IsFalse(of) => format!("(NOT COALESCE({of}, TRUE))"),
+        Expr::IsNotFalse(of) => format!("COALESCE({of}, TRUE)"),
+        _ => return None,
+    };
+    Parser::new(&GenericDialect).try_with_sql(&sql).ok()?.parse_expr().ok()
+}
+
+/// What is wrong with the rows of a query, each side of a set operation included.
+fn of_rows(rows: &SetExpr) -> Option<String> {
+    match rows {
+        SetExpr::Select(select) => without_group(select).or_else(|| about_one_table(select)),
+        SetExpr::SetOperation { left, right, .. } => of_rows(left).or_else(|| of_rows(right)),
         _ => None,
     }
 }
@@ -227,13 +259,27 @@ mod tests {
             "SELECT name FROM filings WHERE filed_date >= DATE '2026-02-28' AND zip IN (SELECT MAX(zip) FROM a)",
             "SELEC 1",
         ] {
-            assert!(matches!(as_meant(sql), Ok(Cow::Borrowed(same)) if same == sql), "{sql}");
+            assert!(matches!(as_meant(sql, &|_| false), Ok(Cow::Borrowed(same)) if same == sql), "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_test_for_truth_is_never_null() {
+        let meant = |sql: &str| as_meant(sql, &|_| false).expect(sql).into_owned();
+        for (test, condition) in [
+            ("listed IS TRUE", "COALESCE(listed, false)"),
+            ("listed IS NOT TRUE", "(NOT COALESCE(listed, false))"),
+            ("listed IS FALSE", "(NOT COALESCE(listed, true))"),
+            ("NOT (listed IS NOT FALSE)", "NOT (COALESCE(listed, true))"),
+        ] {
+            let sql = |condition: &str| format!("SELECT name FROM a WHERE {condition}");
+            assert_eq!(meant(&sql(test)), sql(condition));
         }
     }
 
     #[test]
     fn a_count_to_sort_by_is_the_column_of_the_result() {
-        let meant = |sql: &str| as_meant(sql).expect(sql).into_owned();
+        let meant = |sql: &str| as_meant(sql, &|_| false).expect(sql).into_owned();
         let counted = "SELECT county, COUNT(*) AS n FROM filings GROUP BY county ORDER BY";
         assert_eq!(meant(&format!("{counted} count(*) DESC LIMIT 2")), format!("{counted} n DESC LIMIT 2"));
         let unnamed = "SELECT county, SUM(filings) FROM a GROUP BY county ORDER BY";
@@ -262,8 +308,28 @@ mod tests {
                 "b.day > DATE '2026-02-03' in ON is about one table",
             ),
             ("SELECT 1 FROM a WHERE day > DATE '2026-02-30'", "invalid DATE literal 2026-02-30"),
+            (
+                "WITH Filings AS (SELECT 1 FROM a) SELECT * FROM Filings",
+                "has the name of a table of the lake",
+            ),
+            (
+                "SELECT 1 FROM a LEFT JOIN b ON a.id = b.id AND a.day < b.day",
+                "a.day < b.day in ON of an outer",
+            ),
+            ("SELECT 1 FROM a FULL OUTER JOIN b ON a.day < b.day", "is no equation of two columns"),
+            ("SELECT 1 FROM a SEMI JOIN b ON a.id = b.id OR a.day = b.day", "is no equation of two columns"),
+            ("SELECT 1 FROM a ANTI JOIN b ON a.id <> b.id", "is no equation of two columns"),
+            ("SELECT AVG(n) OVER (PARTITION BY kind ORDER BY day) FROM a", "avg takes no ORDER BY in OVER"),
+            ("SELECT LAST_VALUE(n) OVER (ORDER BY day) FROM a", "last_value takes no ORDER BY"),
+            ("SELECT 1 FROM a UNION SELECT 1 FROM b INTERSECT SELECT 1 FROM c", "mixed with another"),
+            ("SELECT n FROM a UNION ALL SELECT county, COUNT(*) FROM b", "nothing is grouped"),
+            ("SELECT 1 AS a WHERE FALSE", "WHERE needs FROM"),
+            ("SELECT SUM(1) FROM a", "is about no column"),
+            ("SELECT -7 % 3 FROM a", "has a negative number"),
+            ("SELECT SUBSTR(name, -2) FROM a", "use RIGHT(text, n)"),
+            ("SELECT day + INTERVAL '36 hours' FROM a", "is not a number of days"),
         ] {
-            let error = as_meant(sql).expect_err(sql).to_string();
+            let error = as_meant(sql, &|name| name == "filings").expect_err(sql).to_string();
             assert!(error.contains(problem), "{sql}: {error}");
         }
     }

@@ -14,6 +14,7 @@
 //! - `run`: the SQL files, running one of them, whether it adds up to its source
 //! - `tables`: the tables that SQL may name
 //! - `meaning`: SQL that polars would run in another sense
+//! - `refused`: SQL that polars has no form for
 //! - `empty_join`: queries without rows
 //! - `count`: plain counts of filings, without the SQL engine
 //! - `of_days`: reading only some months
@@ -38,6 +39,7 @@ mod of_days;
 mod on_disk;
 mod order;
 pub(crate) mod reconcile;
+mod refused;
 mod run;
 #[cfg(test)]
 mod shipped_tests;
