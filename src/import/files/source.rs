@@ -165,7 +165,9 @@ impl SourceFile {
         let is_daily = self.day.is_some();
         let has_parts = !is_daily && self.kind == Kind::Corporate;
         let part = if has_parts { part_of_set(&self.name) } else { None };
-        let is_checked = self.name.to_ascii_lowercase().contains(".zip/");
+        // A folder may be named like an archive; a kept copy of a member has its name.
+        let is_of_archive = self.name.to_ascii_lowercase().contains(".zip/");
+        let is_checked = is_of_archive && !matches!(self.form, Form::Plain);
         Expected { kind: self.kind, is_daily, part, is_checked }
     }
 
