@@ -65,6 +65,7 @@ impl Sshd {
         );
         let mut script = Command::new(project().join("pipelines/deploy/fetch-state-files"));
         script.arg(folder).env("STATE_SFTP", format!("{}@127.0.0.1", user.trim()));
+        script.current_dir(self.key.parent().expect("a folder"));
         script.env("STATE_SFTP_OPTIONS", options).output().expect("the script")
     }
 }
@@ -133,4 +134,49 @@ fn the_script_mirrors_what_is_new_and_nothing_twice() {
     assert_eq!(fetched.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&fetched.stderr).contains("has no state files below doc"), "{fetched:?}");
     assert_eq!(files(&ours), after);
+}
+
+#[test]
+#[ignore = "needs Debian's package openssh-server"]
+fn a_name_of_the_server_is_never_a_command_and_stops_no_other_file() {
+    let scratch = Scratch::new();
+    // The folder of the mirror has an odd name too, which is the user's own.
+    let (theirs, ours) = (scratch.path("theirs"), scratch.path("a \"mirror\" of \\ours"));
+    let folder = theirs.join("doc/cor");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let odd = [
+        "$(touch${IFS}ran).txt",
+        "`touch ran`.txt",
+        "a\"b.txt",
+        "two words.txt",
+        "x;touch ran;.txt",
+        "-rw-r--r-- 1 0 0 9 Nov 26 10:00 other.txt",
+        "esc\u{1b}[31m.zip",
+        "na\u{ef}ve.txt",
+    ];
+    for name in odd.iter().copied().chain(["20261015c.txt", "zz-last_1.ZIP"]) {
+        std::fs::write(folder.join(name), name).expect("a file");
+    }
+    let server = Sshd::start(&theirs, &scratch);
+    let fetched = server.fetch(&ours);
+    assert!(fetched.status.success(), "{fetched:?}");
+    let expected = ["doc/cor/20261015c.txt", "doc/cor/zz-last_1.ZIP"];
+    assert_eq!(texts(&ours).into_keys().collect::<Vec<_>>(), expected.map(PathBuf::from));
+    let said = String::from_utf8_lossy(&fetched.stderr);
+    assert_eq!(said.matches("skipped, because of its name: doc/cor/").count(), odd.len(), "{said}");
+    assert!(!said.contains('\u{1b}'), "{said:?}");
+    assert!(files_below(&scratch.path("")).iter().all(|file| !file.ends_with("ran")), "no name was run");
+
+    // A file that cannot be written is an error, as is one that a name made up, and the others come.
+    let lines = "line\nsftp> -ls -ln ..\n-rw-r--r-- 1 0 0 9 Nov 26 10:00 other.txt";
+    std::fs::write(folder.join(lines), "text").expect("a file");
+    std::fs::write(folder.join("20261017c.txt"), "new").expect("a file");
+    std::fs::create_dir_all(ours.join("doc/cor/20261017c.txt.part")).expect("a folder");
+    std::fs::write(folder.join("20261018c.txt"), "newer").expect("a file");
+    let fetched = server.fetch(&ours);
+    assert_ne!(fetched.status.code(), Some(0), "{fetched:?}");
+    assert_eq!(texts(&ours)[Path::new("doc/cor/20261018c.txt")], b"newer", "{fetched:?}");
+    let said = String::from_utf8_lossy(&fetched.stderr);
+    assert!(said.contains("error: doc/cor/20261017c.txt was not fetched"), "{said}");
+    assert!(said.contains("error: doc/cor/other.txt was not fetched"), "no name leads elsewhere: {said}");
 }
