@@ -25,7 +25,11 @@ const WITHOUT_FLAG: [(&str, &str); 14] = [
     ),
     (
         "TOKIO_WORKER_THREADS, POLARS_MAX_THREADS",
-        "Numbers of threads, from 1 to 1024. Other values, and other variables that begin with `POLARS_`, are not used.",
+        "Numbers of threads, from 1 to 1024. Other values, and other variables that begin with `POLARS_` than the next two, are not used.",
+    ),
+    (
+        "POLARS_TEMP_DIR, POLARS_VERBOSE",
+        "A folder for temporary files of large queries; 1 to print what polars does.",
     ),
     ("SUNLAKE_LEFT_OUT", "Set by the program for itself: the variables that it does not use."),
     (
