@@ -10,6 +10,7 @@
 
 mod aggregates;
 mod api;
+mod bad_answers;
 mod catalogues;
 mod command_line;
 mod connections;
