@@ -62,7 +62,7 @@ pub use backend::url::{CLOUD_VARIABLES, is_address};
 pub use error::LakeError;
 pub use format::layout::Month;
 pub use format::manifest::{Commit, FORMAT_VERSION, FileEntry, INVENTED, TableManifest};
-pub use format::run_record::{RunFile, RunRecord};
+pub use format::run_record::{RunFile, RunRecord, new_run_id};
 pub use handle::{Lake, LakeOptions};
 pub(crate) use handle::{holds_lake, is_lake_folder};
 pub use integrity::problem::{Problem, VerifyReport};
