@@ -67,6 +67,7 @@ pub use handle::{Lake, LakeOptions};
 pub(crate) use handle::{holds_lake, is_lake_folder};
 pub use integrity::problem::{Problem, VerifyReport};
 pub(crate) use integrity::repair::DamagedFile;
+pub use merge::losses::Losses;
 pub use merge::partition::{MonthPart, PartWriter};
 pub use run::page_archive::{RawArchive, RawPage};
 pub use run::quarantine::Quarantine;

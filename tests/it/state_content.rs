@@ -278,7 +278,7 @@ fn a_set_without_events_or_a_kind_that_the_last_one_had_is_not_complete() {
     imported(&scratch).complete();
     // A kind that only the last set has.
     put(&scratch, &set("later", 10));
-    let missing = ["ficdata.txt", "ficevt.txt", "genfile.txt", "genevt.txt"];
+    let missing = ["ficdata.txt", "genfile.txt", "ficevt.txt", "genevt.txt"];
     let found = partial(&scratch, "missing_files");
     assert_eq!(found, serde_json::json!(missing.map(|name| format!("{name} of the set of 2026-10-28"))));
     for name in ["latest/gen/genevt.txt", "latest/corevt.txt", "latest/fic/ficdata.txt"] {

@@ -278,12 +278,12 @@ impl ImportRun<'_> {
         self.report(Event::Working(Work::Publishing));
         let aggregates = journal.aggregates.as_deref();
         let evidence = evidence_of_import(&staging, journal.today, aggregates, summary.quarantined)?;
-        let then = ending.check(&evidence, summary)?;
         let mut state = RunState::of(staging.parent());
+        let verdict = ending.check(&evidence, &state, summary)?;
         state.source = Some(SourceKind::State);
         state.read_once = true;
         state.ended = Some(self.record.run_id.clone());
-        ending.commit(staging, (journal, state), then, summary)
+        ending.commit(staging, (journal, state), verdict, summary)
     }
 
     fn ending(&self) -> Ending<'_> {
