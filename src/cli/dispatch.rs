@@ -23,7 +23,7 @@ pub async fn carry_out(mut cli: Cli, world: &World) -> u8 {
     let terminal = Terminal::of_stderr(&cli.common, world.variable);
     let log = start_log(&cli.common, terminal, matches!(cli.command, Command::Serve(_)));
     if let Some(names) = (world.variable)(LEFT_OUT) {
-        tracing::warn!("not used, because it could end the program: {names}");
+        tracing::warn!("not used, because the program cannot work with it: {names}");
     }
     let today = cli.common.today.unwrap_or_else(|| eastern_day((world.now)()));
     let session = Session { common: &cli.common, world, today };

@@ -114,7 +114,7 @@ fn pipeline(error: &PipelineError) -> u8 {
         | PipelineError::NoFilings { .. }
         | PipelineError::NotReplayable { .. } => SETTINGS,
         PipelineError::Client(error) => client(error),
-        PipelineError::OutsideContract(_) => API,
+        PipelineError::OutsideContract(_) | PipelineError::NoProgress(_) => API,
         PipelineError::Lake(error) => lake(error),
         // The folder that the pipeline file names.
         PipelineError::Import(SourceError::Unreadable { source, .. })

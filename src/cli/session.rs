@@ -3,7 +3,7 @@
 use super::args::Common;
 use super::exit::{self, CommandError};
 use super::output::words::{folded, print, print_json};
-use crate::lake::{Lake, LakeError, LakeLock};
+use crate::lake::{Lake, LakeLock, new_run_id};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -70,8 +70,8 @@ impl Session<'_> {
     }
 
     /// The lock of a lake, under a run id that ends with `purpose`.
-    pub(super) fn lock(&self, lake: &Lake, purpose: &str) -> Result<(LakeLock, String), LakeError> {
-        let run_id = self.run_id(purpose);
+    pub(super) fn lock(&self, lake: &Lake, purpose: &str) -> Result<(LakeLock, String), CommandError> {
+        let run_id = new_run_id(self.now(), purpose, &self.token()?);
         Ok((lake.lock(&run_id, &(self.world.holder)())?, run_id))
     }
 
@@ -80,13 +80,16 @@ impl Session<'_> {
         &self,
         lake: &Lake,
         purpose: &str,
-    ) -> Result<(LakeLock, String), LakeError> {
-        let run_id = self.run_id(purpose);
+    ) -> Result<(LakeLock, String), CommandError> {
+        let run_id = new_run_id(self.now(), purpose, &self.token()?);
         Ok((lake.lock_unrepaired(&run_id, &(self.world.holder)())?, run_id))
     }
 
-    fn run_id(&self, purpose: &str) -> String {
-        format!("{}-{purpose}", self.now().strftime("%Y%m%dT%H%M%S%3fZ"))
+    /// Random letters and digits for ids of runs: other hosts make theirs in the same millisecond.
+    pub(super) fn token(&self) -> Result<String, CommandError> {
+        const LETTERS: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";
+        let random = self.random("the id of a run")?;
+        Ok(random[..6].iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
     }
 
     /// Prints the result of a command: one JSON object with `--json`, text without. Returns the exit code of success.

@@ -18,6 +18,8 @@ const PROXY_WANTS_A_NAME: &str = "proxy authorization required";
 const PROXY_SCHEME: &str = "unsupported scheme";
 const PROXY_REFUSED: &str = "tunnel error";
 
+const MINUTE: Duration = Duration::from_secs(60);
+
 /// Refusals of a handshake that stay until somebody changes something on one side.
 const LASTING_ALERTS: [AlertDescription; 6] = [
     AlertDescription::HandshakeFailure,
@@ -85,14 +87,30 @@ fn inside<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
     inner.downcast_ref().or_else(|| inside(inner))
 }
 
-/// `Retry-After` in seconds. Anything else counts as absent, so that the default backoff is used.
-pub(super) fn retry_after(response: &Response) -> Option<Duration> {
+/// The pause of `Retry-After`: seconds, or until an instant, by the service's own clock where it shows it. `now` is that of this machine.
+pub(super) fn retry_after(response: &Response, now: Timestamp) -> Option<Duration> {
     let text = response.headers().get(RETRY_AFTER)?.to_str().ok()?;
-    text.trim().parse().ok().map(|seconds| Duration::from_secs(seconds).min(LONGEST_WAIT))
+    pause(text.trim(), date(response).unwrap_or(now))
+}
+
+/// A number that is out of range, and so says nothing, is the minute of a limit. Any other text counts as absent, so that the default
+/// backoff is used.
+fn pause(text: &str, now: Timestamp) -> Option<Duration> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let pause = if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        let until = http_date(text)?;
+        Duration::try_from(until.duration_since(now)).ok()?
+    } else {
+        text.parse().map_or(MINUTE, Duration::from_secs)
+    };
+    Some(pause.min(LONGEST_WAIT))
 }
 
 pub(super) fn date(response: &Response) -> Option<Timestamp> {
-    let text = response.headers().get(DATE)?.to_str().ok()?;
+    http_date(response.headers().get(DATE)?.to_str().ok()?)
+}
+
+fn http_date(text: &str) -> Option<Timestamp> {
     jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()
 }
 
@@ -124,4 +142,31 @@ pub(super) fn failure(
         status => format!("status {status}"),
     };
     ClientError::OutsideContract { target, reason, retryable: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_a_number_of_seconds_or_ends_at_a_date() {
+        let now = "2026-11-20T12:00:00Z".parse().expect("an instant");
+        let seconds = |text: &str| pause(text, now).map(|pause| pause.as_secs());
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("7", Some(7)),
+            ("Fri, 20 Nov 2026 12:00:31 GMT", Some(31)),
+            ("Fri, 20 Nov 2026 11:59:59 GMT", None),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", Some(LONGEST_WAIT.as_secs())),
+            ("18446744073709551615", Some(LONGEST_WAIT.as_secs())),
+            ("99999999999999999999", Some(60)),
+            ("-5", Some(60)),
+            ("", None),
+            ("-", None),
+            ("soon", None),
+            ("1.5", None),
+        ] {
+            assert_eq!(seconds(text), expected, "{text:?}");
+        }
+    }
 }

@@ -22,6 +22,8 @@ use tokio::time::Instant;
 /// Longest time to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long a stopped run waits for answers under way.
+const LAST_ANSWERS: Duration = Duration::from_secs(3);
 /// Longest time without data while an answer arrives.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -158,7 +160,10 @@ impl Client {
     async fn attempt<T: Decode>(&self, call: &Call<T>) -> Result<Answer<T>> {
         let ticket = self.budget.admit().await?;
         let begun = Instant::now();
-        let outcome = self.send(call).await;
+        let outcome = tokio::select! {
+            outcome = self.send(call) => outcome,
+            () = self.given_up() => Err(ClientError::Stopped),
+        };
         if let Err(error) = self.budget.release(&ticket) {
             // The answer is still valid. The request stays counted as under way; the next one cannot be counted, so none is sent.
             tracing::warn!("{error}");
@@ -170,6 +175,12 @@ impl Client {
         self.latency.note(begun.elapsed());
         let value = value.map_err(|error| self.without_key(error))?;
         Ok(Answer { value, body, received_at: (self.clock)(), ticket })
+    }
+
+    /// Returns when a stopped run waits for an answer no longer.
+    async fn given_up(&self) {
+        self.budget.stop().requested().await;
+        tokio::time::sleep(LAST_ANSWERS).await;
     }
 
     /// Records in the ledger what a 429 or a `Retry-After` says about the account, for every process.
@@ -216,7 +227,8 @@ impl Client {
         let header = self.key.header().map_err(|error| ClientError::Settings(error.to_string()))?;
         tracing::debug!(target, "request");
         let request = self.http.get(url).header(AUTHORIZATION, header);
-        let received = self.unless_plain_http(target, on_its_own(receive(request, call.clone()))).await?;
+        let received = on_its_own(receive(request, call.clone(), self.clock));
+        let received = self.unless_plain_http(target, received).await?;
         let Received { status, retry_after, date, answer } = received;
         self.is_reached.store(true, Ordering::Relaxed);
         if let Some(theirs) = date {
@@ -244,9 +256,10 @@ struct Received<T> {
     answer: Result<(Vec<u8>, Option<Result<T>>)>,
 }
 
-async fn receive<T: Decode>(request: RequestBuilder, call: Call<T>) -> Result<Received<T>> {
+async fn receive<T: Decode>(request: RequestBuilder, call: Call<T>, clock: Clock) -> Result<Received<T>> {
     let response = request.send().await.map_err(|error| transport(call.target(), &error))?;
-    let (status, retry_after, date) = (response.status(), retry_after(&response), date(&response));
+    let retry_after = retry_after(&response, clock());
+    let (status, date) = (response.status(), date(&response));
     let decode = |body: &Vec<u8>| (status == StatusCode::OK).then(|| call.decode(body));
     let answer = body(call.target(), response).await.map(|body| {
         let value = decode(&body);
@@ -269,14 +282,18 @@ async fn on_its_own<T: Send + 'static>(work: impl Future<Output = T> + Send + 's
 
 /// The entire body of a response, decompressed.
 async fn body(target: &str, mut response: Response) -> Result<Vec<u8>> {
+    let too_large = || ClientError::OutsideContract {
+        target: target.to_owned(),
+        reason: format!("the body is larger than {MAX_BODY_BYTES} bytes"),
+        retryable: false,
+    };
+    if response.content_length().is_some_and(|bytes| bytes > MAX_BODY_BYTES as u64) {
+        return Err(too_large());
+    }
     let mut body = Vec::with_capacity(USUAL_BODY_BYTES);
     while let Some(chunk) = response.chunk().await.map_err(|error| transport(target, &error))? {
         if body.len() + chunk.len() > MAX_BODY_BYTES {
-            return Err(ClientError::OutsideContract {
-                target: target.to_owned(),
-                reason: format!("the body is larger than {MAX_BODY_BYTES} bytes"),
-                retryable: false,
-            });
+            return Err(too_large());
         }
         body.extend_from_slice(&chunk);
     }

@@ -31,12 +31,15 @@ pub(crate) fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>
     Ok(written)
 }
 
-/// Takes snapshots out of `ducklake.sql` before they are pruned, so that it never names a file that is gone.
+/// Takes snapshots out of `ducklake.sql` before they are pruned, so that it never names a file that is gone. On a full disk the file is
+/// deleted: the next catalogue has it again.
 pub(crate) fn leave_out(lake: &Lake, snapshots: &[u64]) -> Result<(), ExportError> {
     let Some(newest) = lake.current()?.filter(|_| !snapshots.is_empty()) else { return Ok(()) };
     let (script, left) = ducklake_script(lake, &newest, snapshots)?;
-    lake.write_catalog_of(&[("ducklake.sql", script.as_bytes())], &left)?;
-    Ok(())
+    match lake.write_catalog_of(&[("ducklake.sql", script.as_bytes())], &left) {
+        Err(error) if error.is_full_disk() => Ok(lake.drop_catalog_file("ducklake.sql")?),
+        written => Ok(written.map(drop)?),
+    }
 }
 
 /// A Frictionless data package with a resource for each table, and paths relative to the lake.

@@ -3,7 +3,7 @@
 //! The lake replaces its own files by its own rules; these files are streamed and never overwrite a version.
 
 use super::error::ExportError;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,10 @@ pub(super) struct Pending {
 impl Pending {
     /// Begins the file that will be `path`; makes its folder if it is missing.
     pub(super) fn new(path: &Path) -> Result<Self, ExportError> {
-        Ok(Self { file: BufWriter::with_capacity(1 << 18, temporary_near(path)?), path: path.to_owned() })
+        Ok(Self {
+            file: BufWriter::with_capacity(1 << 18, temporary_near(path, OWN)?),
+            path: path.to_owned(),
+        })
     }
 
     /// Appends bytes.
@@ -62,7 +65,7 @@ impl Pending {
 
 /// A free path in the folder of `path`, for a file of another program; the file is deleted when the path is dropped.
 pub(super) fn free_path_near(path: &Path) -> Result<TempPath, ExportError> {
-    let made = temporary_near(path)?.into_temp_path();
+    let made = temporary_near(path, FOREIGN)?.into_temp_path();
     // The name is reserved; the other program makes the file itself.
     fs::remove_file(&made).map_err(ExportError::write(&made))?;
     Ok(made)
@@ -109,14 +112,41 @@ pub(crate) fn check_target(path: &Path, wanted: &'static str) -> Result<(), Expo
     }
 }
 
+/// Begins the names of files that this program writes, and holds locked while it does.
+const OWN: &str = ".tmp-sunlake-";
+/// Begins the names of files that another program writes.
+const FOREIGN: &str = ".tmp-";
+
 /// A file without a name in the folder of `path`, which is made if it is missing.
-fn temporary_near(path: &Path) -> Result<NamedTempFile, ExportError> {
+fn temporary_near(path: &Path, prefix: &str) -> Result<NamedTempFile, ExportError> {
     let folder = folder_of(path);
     fs::create_dir_all(folder).map_err(ExportError::write(folder))?;
     // Other users may read an export, unlike most temporary files.
     let readable = fs::Permissions::from_mode(0o644);
-    let made = tempfile::Builder::new().prefix(".tmp-").permissions(readable).tempfile_in(folder);
-    made.map_err(ExportError::write(path))
+    loop {
+        let made = tempfile::Builder::new().prefix(prefix).permissions(readable.clone()).tempfile_in(folder);
+        let made = made.map_err(ExportError::write(path))?;
+        // Another export may have taken it for a leftover before it was locked.
+        let is_ours = !matches!(made.as_file().try_lock(), Err(TryLockError::WouldBlock));
+        if is_ours && made.path().symlink_metadata().is_ok() {
+            return Ok(made);
+        }
+    }
+}
+
+/// Deletes what killed exports left in a folder: a file that no process has locked.
+pub(super) fn drop_leftovers(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let leftovers =
+        entries.filter_map(Result::ok).filter(|entry| entry.file_name().to_string_lossy().starts_with(OWN));
+    for path in leftovers.map(|entry| entry.path()) {
+        let Ok(file) = File::options().write(true).open(&path) else { continue };
+        if file.try_lock().is_ok()
+            && let Err(error) = fs::remove_file(&path)
+        {
+            tracing::debug!(path = %path.display(), %error, "the leftover of an export stays");
+        }
+    }
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -135,6 +165,22 @@ fn sync_folder(path: &Path) -> Result<(), ExportError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn leftovers_of_dead_exports_are_deleted_and_files_of_living_ones_stay() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("table.csv");
+        let mut living = Pending::new(&path).expect("begun");
+        for name in [".tmp-sunlake-dead", ".tmp-of-duckdb", "table.txt"] {
+            fs::write(folder.path().join(name), "x").expect("a file");
+        }
+        drop_leftovers(folder.path());
+        living.put(b"a").expect("put");
+        living.publish().expect("published");
+        assert_eq!(names(folder.path()), [".tmp-of-duckdb", "table.csv", "table.txt"]);
+        // The lock goes with the process, not with the name.
+        drop_leftovers(&folder.path().join("missing"));
+    }
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).expect("a folder");

@@ -25,6 +25,9 @@ pub(crate) enum ExtractError {
     /// A page that does not answer its request.
     #[error("GET {target} answered outside its contract: {reason}")]
     WrongPage { target: String, reason: String },
+    /// Pages that contradict each other in the same way each time they are read.
+    #[error("GET {target} answered outside its contract: {reason}")]
+    NoProgress { target: String, reason: String },
 }
 
 impl ExtractError {

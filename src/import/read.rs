@@ -209,17 +209,7 @@ impl Worker {
         });
         spooled?;
         found.fault = found.sound.fault(expected);
-        match read {
-            Err(error)
-                if error.kind() == io::ErrorKind::InvalidData
-                    && expected.is_daily
-                    && !expected.is_checked =>
-            {
-                found.fault = Some(Fault::Endless);
-            }
-            Err(error) if !is_over => return Err(file.failed(error).into()),
-            _ => {}
-        }
+        read.or_else(|error| if is_over { Ok(()) } else { Err(file.failed(error)) })?;
         if let Some(fault) = found.fault.filter(|_| !expected.is_daily) {
             return Err(file.unusable(fault).into());
         }

@@ -28,8 +28,6 @@ pub enum Fault {
     OtherLayout { wrong: u64, lines: u64, length: usize },
     #[error("only {own} of its {records} numbers end in {digit}: it has the records of another part")]
     OtherPart { own: u64, records: u64, digit: u8 },
-    #[error("a line is longer than 8 MiB: this is no text of records")]
-    Endless,
 }
 
 /// What the name and the place of a text say of it.
@@ -41,8 +39,6 @@ pub struct Expected {
     pub is_daily: bool,
     /// The last digit of its numbers, of a quarterly file of corporations.
     pub part: Option<u8>,
-    /// Whether an archive's checksum says that nothing of it is missing.
-    pub is_checked: bool,
 }
 
 /// What is counted while a text is read.
@@ -111,14 +107,14 @@ impl Sound {
         let (lines, length) = (self.lines, expected.kind.length());
         let is_other = self.rejected * 2 > lines || self.misfits > FEW_LINES && self.misfits * 10 > lines;
         let is_rare_event = matches!(expected.kind, Kind::FictitiousEvent | Kind::PartnershipEvent);
-        let may_be_empty = expected.is_daily || expected.is_checked || is_rare_event;
+        let may_be_empty = expected.is_daily || is_rare_event;
         let is_other_part = self.records() >= ENOUGH_RECORDS && self.of_part * 2 < self.records();
         let other_part = expected.part.filter(|_| is_other_part);
         let faults = [
             self.is_page.then_some(Fault::Page),
             (lines == 0 && !may_be_empty).then_some(Fault::Empty),
             (lines > 0 && self.rejected == lines).then_some(Fault::NoRecord { lines, length }),
-            (self.ends_badly && !expected.is_checked).then_some(Fault::Cut),
+            self.ends_badly.then_some(Fault::Cut),
             is_other.then_some(Fault::OtherLayout { wrong: self.rejected, lines, length }),
             other_part.map(|digit| Fault::OtherPart { own: self.of_part, records: self.records(), digit }),
         ];
@@ -132,7 +128,7 @@ mod tests {
     use crate::import::files::lines::LineError;
     use jiff::civil::date;
 
-    const DAILY: Expected = Expected { kind: Kind::Corporate, is_daily: true, part: None, is_checked: false };
+    const DAILY: Expected = Expected { kind: Kind::Corporate, is_daily: true, part: None };
     const PART: Expected = Expected { part: Some(3), is_daily: false, ..DAILY };
 
     /// `L2…3` and the like, then lines of another length, then one that is cut.
@@ -161,11 +157,9 @@ mod tests {
         assert_eq!(sound(PART, &other, 0, false).fault(PART), Some(part));
         assert_eq!(sound(PART, &other[..19], 0, false).fault(PART), None);
         assert_eq!(sound(PART, &own, 0, true).fault(PART), Some(Fault::Cut));
-        let checked = Expected { is_checked: true, ..PART };
-        assert_eq!(sound(checked, &own, 0, true).fault(checked), None);
         assert_eq!(
-            [PART, checked, DAILY].map(|expected| Sound::default().fault(expected)),
-            [Some(Fault::Empty), None, None]
+            [PART, DAILY].map(|expected| Sound::default().fault(expected)),
+            [Some(Fault::Empty), None]
         );
         assert_eq!(
             sound(DAILY, &[], 1, false).fault(DAILY),

@@ -53,6 +53,11 @@ impl Lake {
         self.replace_catalog_files(files, Some(snapshots))
     }
 
+    /// Deletes a file of the catalogue until it is written again.
+    pub(crate) fn drop_catalog_file(&self, name: &str) -> Result<(), LakeError> {
+        self.backend.remove(&format!("catalog/{name}"))
+    }
+
     /// Versions that the Delta log of an object store has; none for a lake in a folder, which has no such log.
     pub(crate) fn delta_versions(&self) -> Result<Option<BTreeSet<u64>>, LakeError> {
         if !self.is_remote() {

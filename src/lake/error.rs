@@ -79,6 +79,12 @@ impl LakeError {
         matches!(self, Self::Remote { what, .. } if what.contains(UNTRUSTED))
     }
 
+    /// Whether the disk of this machine has no room, or a quota is used up.
+    pub(crate) fn is_full_disk(&self) -> bool {
+        let is_full = |kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        matches!(self, Self::Storage { source, .. } if is_full(source.kind()))
+    }
+
     /// For `map_err`: an error of the disk.
     pub(super) fn storage(op: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();

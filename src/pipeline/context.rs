@@ -47,6 +47,8 @@ pub struct RunContext {
     pub source: Source,
     /// Stops the run on a signal.
     pub stop: Stop,
+    /// Random letters and digits that end the ids of its runs.
+    pub token: String,
     /// Names the process that holds the lake's lock, for others who want it.
     pub holder: String,
     /// Takes what happens.

@@ -49,6 +49,9 @@ pub enum PipelineError {
     /// An answer that does not fit its request.
     #[error("{0}")]
     OutsideContract(String),
+    /// Pages that contradict each other whenever they are read. Their run is given up: it would read them again from its archive.
+    #[error("{0}")]
+    NoProgress(String),
     #[error(transparent)]
     Lake(#[from] LakeError),
     /// A file of a table.
@@ -118,6 +121,7 @@ impl From<ExtractError> for PipelineError {
         match error {
             ExtractError::Client(error) => Self::Client(error),
             ExtractError::WrongPage { .. } => Self::OutsideContract(error.to_string()),
+            ExtractError::NoProgress { .. } => Self::NoProgress(error.to_string()),
             ExtractError::Lost { .. } => Self::Bug(error.to_string()),
             ExtractError::Store(source) | ExtractError::HandOver(source) => match source.downcast::<Self>() {
                 Ok(error) => *error,

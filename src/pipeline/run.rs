@@ -15,7 +15,8 @@ use super::state::run_state::RunState;
 use crate::client::{Allowance, Client, ClientError};
 use crate::contract::eastern::eastern_day;
 use crate::extract::reference::{plan_is_known, plan_limits};
-use crate::lake::{Lake, LakeLock, RunRecord};
+use crate::lake::{Lake, LakeLock, RunRecord, new_run_id};
+use jiff::SignedDuration;
 use jiff::civil::Date;
 use std::time::Instant;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -39,6 +40,14 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary
     if let Some(record) = lake.unfinished_run(&pipeline.spec.name)?.filter(is_resumable) {
         let of_today = record.today == fresh.today;
         tracing::info!(run_id = record.run_id, today = %record.today, "resuming an unfinished run");
+        let record = match RunState::of(lake.current()?.as_ref()).ended.as_ref() == Some(&record.run_id) {
+            true => record,
+            false => {
+                // Before today's own run.
+                let at = fresh.started_at - SignedDuration::from_millis(1);
+                lake.take_over(record, &new_run_id(at, &pipeline.spec.name, &context.token), at)?
+            }
+        };
         let unfinished = record.clone();
         match one_run(pipeline, context, (&lake, &lock), (&client, &progress), Begun::Before(record)).await {
             // It would fail every day.
@@ -113,11 +122,11 @@ fn newest_as_of(lake: &Lake, today: Date) -> Result<Option<u64>> {
 
 fn new_record(pipeline: &Pipeline, context: &RunContext) -> RunRecord {
     let started_at = (context.now)();
-    let stamp = started_at.strftime("%Y%m%dT%H%M%S%3fZ");
     let name = &pipeline.spec.name;
+    let run_id = new_run_id(started_at, name, &context.token);
     RunRecord {
         pipeline_digest: pipeline.digest.clone(),
-        ..RunRecord::begun(&format!("{stamp}-{name}"), name, (started_at, context.today))
+        ..RunRecord::begun(&run_id, name, (started_at, context.today))
     }
 }
 
@@ -168,8 +177,8 @@ async fn one_run(
             let left = run.stop_with(answered)?;
             (reference, Some(Stopped::by(&error, left, client, context)?))
         }
-        Err((_, error @ PipelineError::LaterDay { .. })) => {
-            // Its archived counts would refuse it again on its own day.
+        Err((_, error @ (PipelineError::LaterDay { .. } | PipelineError::NoProgress(_)))) => {
+            // Its archived answers would end it again.
             give_up(lake, run.record)?;
             return Err(error);
         }

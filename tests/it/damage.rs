@@ -218,7 +218,7 @@ fn each_of_200_random_damages_is_named_by_its_file_alone() {
 /// The file of the newest run of a pipeline.
 fn of_run(lake: &Path, pipeline: &str, name: &str) -> String {
     let runs = names(&lake.join("runs"));
-    let run = runs.iter().rfind(|run| run.ends_with(pipeline)).expect("a run");
+    let run = runs.iter().rfind(|run| run.contains(&format!("-{pipeline}-"))).expect("a run");
     format!("runs/{run}/{name}")
 }
 

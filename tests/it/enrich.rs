@@ -281,6 +281,36 @@ fn a_detail_that_came_spoiled_is_asked_for_again_by_the_next_run_and_by_no_other
 }
 
 #[test]
+fn a_business_whose_look_up_stopped_before_its_officers_is_not_shown_half() {
+    let calm = Detailed::new();
+    let (_, targets) = calm.run("limit = 4", 0);
+    let with_officers = targets.iter().filter(|target| is_of_officers(target)).count();
+    assert!(with_officers > 1, "{targets:?}");
+    let story = Detailed::new();
+    let ids = |table: &str| -> BTreeSet<i64> {
+        lake::integers(&story.scratch.lake(), table, "business_id").into_iter().collect()
+    };
+    for part in 0.. {
+        assert!(part < 30, "it never ends");
+        // Each part ends before, between or after the two look-ups of a business.
+        let pipeline = story.pipeline("limit = 4\n[budget]\nmax_requests = 3");
+        let summary = story.asking(Sunlake::run(&pipeline, &story.scratch.lake())).finish().json();
+        let counted = lake::rows(&story.scratch.lake(), "details", &[]).into_iter();
+        let counted = counted.filter(|cells| cells["officer_count"].as_deref() != Some("0"));
+        let counted: BTreeSet<i64> = counted
+            .map(|cells| cells["business_id"].as_deref().and_then(|id| id.parse().ok()).expect("an id"))
+            .collect();
+        assert_eq!(counted, ids("officers"));
+        if summary["outcome"] == "complete" {
+            break;
+        }
+    }
+    for table in ["details", "officers"] {
+        assert!(story.rows(table) == calm.rows(table), "{table}");
+    }
+}
+
+#[test]
 fn a_run_in_several_parts_asks_for_a_spoiled_detail_once() {
     let (_, targets) = Detailed::new().run("limit = 1\nofficers = false", 0);
     let spoiled = targets[0].clone();

@@ -10,6 +10,7 @@
 
 mod aggregates;
 mod api;
+mod bad_answers;
 mod catalogues;
 mod command_line;
 mod connections;
@@ -34,6 +35,7 @@ mod key_leak;
 mod keys;
 mod lake_mistakes;
 mod layers;
+mod losses;
 mod mcp;
 mod memory;
 mod midnight;

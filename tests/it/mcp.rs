@@ -326,6 +326,24 @@ fn a_host_that_a_proxy_put_there_is_explained_to_the_client_and_to_the_operator(
 }
 
 #[test]
+fn params_and_meta_that_are_null_count_as_absent() {
+    let server = ApiServer::generous(source::small(), AGENCY);
+    for (method, params) in [
+        ("ping", "null"),
+        ("tools/list", "null"),
+        ("tools/list", "{\"_meta\":null}"),
+        ("tools/list", "{\"_meta\":null,\"cursor\":null}"),
+        ("tools/call", "{\"_meta\":null,\"name\":\"get_stats\"}"),
+        ("tools/call", "{\"name\":\"get_stats\",\"arguments\":null}"),
+    ] {
+        let body = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"{method}\",\"params\":{params}}}");
+        let answer = post(&server, &[], body.as_bytes());
+        assert_eq!(answer.status, 200, "{body}: {}", answer.text());
+        assert!(answer.json()["result"].is_object(), "{body}: {}", answer.text());
+    }
+}
+
+#[test]
 fn arguments_are_taken_in_the_types_of_their_schema_alone() {
     let server = ApiServer::generous(source::small(), AGENCY);
     for (tool, arguments, says) in [

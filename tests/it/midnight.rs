@@ -48,6 +48,7 @@ fn run_at_midnight(pipeline: &Path, root: &Path, base_url: &str, key: &str) -> R
             kind: SourceKind::Account,
         },
         stop,
+        token: "test".to_owned(),
         holder: "a test".to_owned(),
         events: Events::default(),
     };

@@ -127,7 +127,7 @@ fn a_day_whose_file_is_broken_is_missing_until_a_good_file_comes() {
             ("cut", cut),
             ("other", &other),
             ("a page after a record", &with_page),
-            ("endless", &endless),
+            ("of one line", &endless),
         ] {
             let scratch = Scratch::new();
             put(&scratch, &set("q", 9));
@@ -173,6 +173,29 @@ fn two_files_for_one_place_of_a_set_are_refused_unless_they_are_copies() {
         }
         put(&scratch, &[(format!("q/{name}"), text.clone())]);
         imported(&scratch).complete();
+    }
+}
+
+#[test]
+fn two_files_of_one_day_are_refused_unless_they_are_copies_or_one_is_broken() {
+    let scratch = Scratch::new();
+    put(&scratch, &set("q", 9));
+    for ((kind, record), folder) in
+        daily().into_iter().zip(["", "2026/", "c/", "20261013c.zip/", "old/", "a b/"])
+    {
+        let (name, other) = (format!("20261013{kind}.txt"), format!("{folder}20261013{kind} (1).txt"));
+        put(&scratch, &[(name.clone(), record.clone())]);
+        let mut of_other_number = record.clone();
+        of_other_number.replace_range(11..12, "9");
+        for text in [record.repeat(2), of_other_number] {
+            put(&scratch, &[(other.clone(), text)]);
+            imported(&scratch).exits(3).says(&name).says(&other).says("file of 2026-10-13, and differ");
+        }
+        for text in [PAGE, &record] {
+            put(&scratch, &[(other.clone(), text.to_owned())]);
+            imported(&scratch).exits(0);
+        }
+        std::fs::remove_file(scratch.path("files").join(&other)).expect("removed");
     }
 }
 
@@ -242,8 +265,59 @@ fn a_set_without_events_or_a_kind_that_the_last_one_had_is_not_complete() {
     assert_eq!(partial(&scratch, "missing_files")[0], "corevt.txt of the set of 2026-09-28");
     put(&scratch, &[events]);
     imported(&scratch).complete();
-    put(&scratch, &[file("later/gen/genevt.txt", &[])]);
-    assert_eq!(partial(&scratch, "waiting")[0], "later/gen/genevt.txt");
+    // Kinds that come without the other half of their pair.
+    let [_, _, (_, name), (_, name_event), (_, partner), _] = daily();
+    for (file, text, missing) in [
+        ("q/gen/genfile.txt", &partner, "genevt.txt of the set of 2026-09-28"),
+        ("q/fic/ficevt.txt", &name_event, "ficdata.txt of the set of 2026-09-28"),
+    ] {
+        put(&scratch, &[(file.to_owned(), text.clone())]);
+        assert!(partial(&scratch, "missing_files").to_string().contains(missing), "{missing}");
+    }
+    put(&scratch, &[("q/fic/ficdata.txt".to_owned(), name), file("q/gen/genevt.txt", &[])]);
+    imported(&scratch).complete();
+    // A kind that only the last set has.
+    put(&scratch, &set("later", 10));
+    let missing = ["ficdata.txt", "genfile.txt", "ficevt.txt", "genevt.txt"];
+    let found = partial(&scratch, "missing_files");
+    assert_eq!(found, serde_json::json!(missing.map(|name| format!("{name} of the set of 2026-10-28"))));
+    for name in ["latest/gen/genevt.txt", "latest/corevt.txt", "latest/fic/ficdata.txt"] {
+        put(&scratch, &[file(name, &[])]);
+        assert!(partial(&scratch, "waiting").to_string().contains(name), "{name}");
+    }
+    put(&scratch, &set("latest", 11)[1..]);
+    imported(&scratch).exits(3).says("latest").says("cordata0.txt");
+}
+
+#[test]
+fn a_cut_text_is_refused_in_an_archive_too_and_in_a_folder_that_is_named_like_one() {
+    let text = part(4, 9);
+    let cut = &text[..text.len() - 700];
+    let scratch = Scratch::new();
+    put(&scratch, &replaced(set("q", 9), "cordata4.txt", cut));
+    let cor = scratch.path("files/q/cor");
+    let folder = scratch.path("files/q/cordata.zip");
+    std::fs::rename(&cor, &folder).expect("renamed");
+    imported(&scratch).exits(9).says("q/cordata.zip/cordata4.txt: it ends within a record");
+    let archive = scratch.path("files/q/all.zip");
+    let zipped = Command::new("python3").args(["-m", "zipfile", "-c"]).arg(&archive).arg(&folder).status();
+    assert!(zipped.expect("python3").success());
+    std::fs::remove_dir_all(&folder).expect("removed");
+    imported(&scratch).exits(9).says("cordata4.txt: it ends within a record");
+    assert!(!scratch.lake().join("current").exists());
+}
+
+#[test]
+fn a_long_line_goes_to_quarantine_and_the_others_count() {
+    let scratch = Scratch::new();
+    put(&scratch, &set("q", 9));
+    let long = format!("{}{}\n", company("L26000000001", &[]), "x".repeat(9 << 20));
+    put(
+        &scratch,
+        &[("20261012c.txt".to_owned(), format!("{long}{}", company("L26000000002", &[]).repeat(3)))],
+    );
+    assert_eq!(imported(&scratch).complete()["quarantined"], 1);
+    assert_eq!(rows(&scratch.lake(), "filings", &[]).len(), 10 * RECORDS + 2);
 }
 
 #[test]

@@ -261,7 +261,7 @@ fn tables_after(parts: &[&[(String, String)]]) -> Vec<(String, Vec<Cells>)> {
 }
 
 #[test]
-fn events_that_files_repeat_and_texts_of_one_day_do_not_depend_on_their_order() {
+fn events_that_files_repeat_and_a_text_of_two_days_do_not_depend_on_their_order() {
     let number = "L21000000001";
     let ended = |filed: &str| event(number, filed, &[(18, "CORLCVOLDS"), (38, "VOLUNTARY DISSOLUTION")]);
     let filler = renamed("L20000000001", "10092026", "FILLER LLC");
@@ -280,25 +280,16 @@ fn events_that_files_repeat_and_texts_of_one_day_do_not_depend_on_their_order() 
     let known = [vec![file("20261001c.txt", &of_number)], set("a", "10092026", &first)].concat();
     let daily = vec![file("20261026ce.txt", &first)];
     let twice = [known, daily, set("b", "10202026", &other)];
-    // Two files of one day with other lines, and one text under two days.
+    // One text under two days.
     let of_day = |name: &str, says: &str| vec![file(name, &[company(number, &[(13, says)])])];
-    let one_day = [
-        set("a", "10092026", &[]),
-        of_day("20261012c.txt", "PLAIN LLC"),
-        of_day("2026/20261012c.txt", "OF THE YEAR LLC"),
-    ];
     let two_days = [
         set("a", "10092026", &[]),
         [of_day("20261014c.txt", "BETWEEN LLC"), of_day("20261016c.txt", "TWICE LLC")].concat(),
         of_day("20261012c.txt", "TWICE LLC"),
     ];
-    for (what, [one, two, three]) in [
-        ("events that wait", &waiting),
-        ("events that repeat", &twice),
-        ("files of one day", &one_day),
-        ("a text of two days", &two_days),
-    ]
-    .map(|(what, parts)| (what, parts.each_ref().map(Vec::as_slice)))
+    for (what, [one, two, three]) in
+        [("events that wait", &waiting), ("events that repeat", &twice), ("a text of two days", &two_days)]
+            .map(|(what, parts)| (what, parts.each_ref().map(Vec::as_slice)))
     {
         let expected = tables_after(&[&[one, two, three].concat()]);
         for order in [[one, two, three], [two, one, three], [one, three, two], [three, one, two]] {

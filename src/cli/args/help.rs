@@ -35,7 +35,7 @@ const EXAMPLES: [(&str, &str); 33] = [
     ("snapshot rollback", "sunlake snapshot rollback 3"),
     ("snapshot accept", "sunlake snapshot accept 4"),
     ("snapshot prune", "sunlake snapshot prune --keep-daily 30 --keep-monthly 24 --dry-run"),
-    ("replay", "sunlake replay 20261120T100000000Z-daily"),
+    ("replay", "sunlake replay 20261120T100000000Z-daily-k3f9q2"),
     ("serve", "sunlake serve --demo\n  sunlake serve --keys keys.toml --listen 8080"),
     ("keys", "sunlake keys create --account acme --plan agency\n  sunlake keys list"),
     ("keys create", "sunlake keys create --account acme --plan agency --expires 90d > key.txt"),

@@ -14,6 +14,7 @@ use secrecy::ExposeSecret;
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write;
+use std::io::ErrorKind;
 use std::path::Path;
 
 pub(crate) fn keys(session: &Session<'_>, file: &Path, command: &KeysCommand) -> Result<u8, CommandError> {
@@ -47,7 +48,17 @@ pub(crate) fn keys(session: &Session<'_>, file: &Path, command: &KeysCommand) ->
         KeysCommand::Revoke { id } => {
             // Without this, a missing file would be created.
             KeyFile::read(file).map_err(refused)?;
-            KeyFile::change(file, |keys| keys.revoke(id, session.now())).map_err(refused)?;
+            match KeyFile::change(file, |keys| keys.revoke(id, session.now())) {
+                Err(KeysError::Storage(_, source))
+                    if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
+                {
+                    KeyFile::erase(file, id).map_err(refused)?;
+                    tracing::warn!(
+                        "the disk is full: the key's digest is erased instead; revoke it again when there is room, to note the time"
+                    );
+                }
+                revoked => revoked.map_err(refused)?,
+            }
             session.report(&json!({ "id": id, "revoked": true }), || {
                 let file = file.display();
                 format!(

@@ -132,6 +132,7 @@ fn imported(
         lake: lake.clone(),
         today: session.today,
         now: session.world.now,
+        token: session.token()?,
         holder: (session.world.holder)(),
         variables: (session.world.variables)(&CLOUD_VARIABLES),
         events: events(log, probe),
@@ -201,6 +202,7 @@ async fn with_source<T>(
         now: session.world.now,
         source,
         stop,
+        token: session.token()?,
         holder: (session.world.holder)(),
         events: events(log, probe),
     };

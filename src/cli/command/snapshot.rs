@@ -5,6 +5,7 @@ use crate::cli::args::{PruneFlags, SnapshotCommand};
 use crate::cli::context::open_lake::{open_lake, require_lake, require_snapshot, snapshot_number};
 use crate::cli::exit::CommandError;
 use crate::cli::session::Session;
+use crate::export::ExportError;
 use crate::export::catalog::{leave_out, write_catalog};
 use crate::lake::{Lake, PruneRules, Retention};
 use crate::pipeline::publish::report::write_shown;
@@ -96,7 +97,12 @@ fn prune(session: &Session<'_>, lake: &Lake, flags: &PruneFlags) -> Result<u8, C
             let pruning = lake.prune(&lock, &rules, session.now())?;
             // A snapshot that was pinned just now stays in it.
             if let Some(newest) = lake.current()? {
-                write_catalog(lake, &newest)?;
+                match write_catalog(lake, &newest) {
+                    Err(ExportError::Lake(error)) if error.is_full_disk() => {
+                        tracing::warn!("the catalogue is not up to date: {error}; later: sunlake report");
+                    }
+                    written => drop(written?),
+                }
             }
             pruning
         }

@@ -5,7 +5,7 @@ use crate::cli::session::Session;
 use crate::contract::nearest::{NEAR, nearest};
 use crate::pipeline::PipelineError;
 use crate::pipeline::config::built_in;
-use crate::pipeline::config::file::Pipeline;
+use crate::pipeline::config::file::{Pipeline, read_regular};
 use std::path::{Path, PathBuf};
 
 /// The pipeline that runs where neither a pipeline nor an account is named.
@@ -87,9 +87,8 @@ fn check_kind(given: &Path) -> Result<(), CommandError> {
 
 /// The pipeline files of a folder, sorted. Rules of industries are also TOML files, and no pipelines.
 pub(crate) fn pipeline_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let has_rules = |path: &Path| {
-        std::fs::read_to_string(path).is_ok_and(|text| text.lines().any(|line| line.trim() == "[[rule]]"))
-    };
+    let has_rules =
+        |path: &Path| read_regular(path).is_ok_and(|text| text.lines().any(|line| line.trim() == "[[rule]]"));
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.retain(|path| path.extension().is_some_and(|found| found == "toml") && !has_rules(path));

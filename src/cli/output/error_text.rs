@@ -182,7 +182,7 @@ fn of_import(error: &SourceError) -> Option<String> {
         }
         SourceError::Unusable { .. } => some("copy the file again, or move it out of the folder"),
         SourceError::TwoClaims { .. } => {
-            some("keep each set in a folder of its own, or remove the wrong file")
+            some("remove the wrong file, and keep each set in a folder of its own")
         }
         SourceError::Implausible { .. } => some(
             "copy the file again from the state's server; if it is right, set `max_short_percent = 100` in `[import]` of the pipeline file",

@@ -7,11 +7,13 @@
 use super::pager::{PageRead, PageSeen, Reader};
 use crate::extract::error::Result;
 use crate::extract::query::slice::Slice;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use jiff::civil::Date;
 
 /// Pages a walk may go back because of drift, before it stops.
 const MAX_STEPS_BACK: u32 = 400;
+/// Times that a walk goes back from the same rows at the same place.
+const MOST_RETURNS: u32 = 4;
 
 pub(crate) struct Position {
     /// Newest day still to read.
@@ -22,12 +24,24 @@ pub(crate) struct Position {
     /// The slice's total, by its first page.
     pub(crate) total: Option<u64>,
     steps_back: u32,
+    /// By day and offset, the last page from which the walk went back, and how often it was the same.
+    returns: HashMap<(Date, u32), (Vec<(i64, Date)>, u32)>,
 }
 
 impl Position {
     /// The start of a slice, of whose newest day `offset` rows are among those already read.
     pub(crate) fn start(slice: &Slice, offset: u32, seen: HashSet<i64>) -> Self {
-        Self { upper: slice.to, offset, seen, total: None, steps_back: 0 }
+        Self { upper: slice.to, offset, seen, total: None, steps_back: 0, returns: HashMap::new() }
+    }
+}
+
+impl Position {
+    /// Whether a page from which the walk goes back was the same too often: rows that change would change it.
+    fn has_returned(&mut self, offset: u32, rows: &[(i64, Date)]) -> bool {
+        let (last, times) = self.returns.entry((self.upper, offset)).or_default();
+        *times = if *last == rows { *times + 1 } else { 1 };
+        rows.clone_into(last);
+        *times == MOST_RETURNS
     }
 }
 
@@ -108,6 +122,13 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
         if offset > 0 && !joins(&page, at, must_join || drifted) {
             if at.steps_back == MAX_STEPS_BACK {
                 return Ok(Stop::Adrift);
+            }
+            if at.has_returned(offset, &page.rows) {
+                return Err(reader.no_progress(
+                    &span,
+                    offset,
+                    format!("{MOST_RETURNS} times the same rows, which no row of the page before them joins"),
+                ));
             }
             (at.steps_back, must_join) = (at.steps_back + 1, true);
             offset = offset.saturating_sub(reader.plan.rows_per_call);

@@ -49,6 +49,7 @@
 //! - `range_state`: what is known of the day range that is being read: drift, the result of a walk, rows
 //! - `daily`: whether the daily endpoint lists the rows of a search
 //! - `read_pages`: the pages read, and the records that wait to land
+//! - `same_pages`: pages that do not depend on their offset
 //! - `pager`: reads and checks single pages
 //! - `date_walk`: the date walk, within reach
 //! - `below_reach`: the rows of a day below the last page within reach
@@ -74,6 +75,7 @@ pub(super) mod range_state;
 pub(super) mod rank_search;
 pub(super) mod read_pages;
 pub(super) mod residual;
+mod same_pages;
 pub(super) mod split_read;
 
 pub(crate) use compare::{CHECK, Totals, differing_days};

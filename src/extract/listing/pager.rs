@@ -2,6 +2,7 @@
 
 use super::daily::{DailyEndpoint, DailyListing, Verdict};
 use super::range_state::RangeState;
+use super::same_pages::SamePages;
 use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
 use crate::contract::business::ACTIVE;
 use crate::contract::plan::PlanLimits;
@@ -67,6 +68,8 @@ pub(crate) struct Reader<'r, 'a> {
     pub(crate) daily: Option<DailyEndpoint<'r>>,
     /// Whether the first new page after those of an earlier process must join them: rows may have changed in between.
     pub(crate) joins_archive: bool,
+    /// Whether pages depend on their offset.
+    same_pages: SamePages,
     interner: Interner,
 }
 
@@ -79,9 +82,22 @@ impl<'r, 'a> Reader<'r, 'a> {
         shares: &'r mut Shares,
         listing: Filter,
     ) -> Self {
-        let (range, refresh, interner) = Default::default();
+        let (range, refresh, interner, same_pages) = Default::default();
         let (daily, joins_archive) = (None, false);
-        Self { fetcher, stage, plan, values, listing, range, shares, refresh, daily, joins_archive, interner }
+        Self {
+            fetcher,
+            stage,
+            plan,
+            values,
+            listing,
+            range,
+            shares,
+            refresh,
+            daily,
+            joins_archive,
+            same_pages,
+            interner,
+        }
     }
 
     /// A page of a slice: of a single unfiltered day by the daily endpoint, of all else by a search.
@@ -108,7 +124,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         self.range.is_archived = self.fetcher.replayed > replayed;
         match answer {
-            Ok(page) => Ok(PageRead::Rows(self.add_rows(slice, page))),
+            Ok(page) => Ok(PageRead::Rows(self.add_rows(slice, offset, page)?)),
             Err(error) if error.is_rejected_query() && has_values => {
                 tracing::info!(%slice, "the API rejects this part; its rows are searched in another way");
                 Ok(PageRead::Rejected)
@@ -150,7 +166,10 @@ impl<'r, 'a> Reader<'r, 'a> {
         if let Some(daily) = &mut self.daily {
             daily.note(fits, page.value.pagination.total);
         }
-        Ok(fits.then(|| PageRead::Rows(self.add_rows(slice, page))))
+        if !fits {
+            return Ok(None);
+        }
+        Ok(Some(PageRead::Rows(self.add_rows(slice, offset, page)?)))
     }
 
     /// A page by a search, where the daily endpoint refused it or had fewer rows on it. If the search did better, the two differ.
@@ -194,6 +213,11 @@ impl<'r, 'a> Reader<'r, 'a> {
             Some(_) => Call::daily_filings(slice.to, rows, offset),
             None => Call::search(&slice.search(rows, offset)),
         }
+    }
+
+    /// The error of a page that never fits those before it.
+    pub(crate) fn no_progress(&self, slice: &Slice, offset: u32, reason: String) -> ExtractError {
+        ExtractError::NoProgress { target: self.call(slice, offset).target().to_owned(), reason }
     }
 
     /// Announces the next pages of a slice, unless drift may change their offsets.
@@ -253,7 +277,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         Ok(())
     }
 
-    fn add_rows(&mut self, slice: &Slice, answer: Answer<ListedPage>) -> PageSeen {
+    fn add_rows(&mut self, slice: &Slice, offset: u32, answer: Answer<ListedPage>) -> Result<PageSeen> {
         let Answer { value: page, key, received_at } = answer;
         self.fetcher.rows += page.records.len() as u64;
         self.range.total.get_or_insert(page.pagination.total);
@@ -264,10 +288,13 @@ impl<'r, 'a> Reader<'r, 'a> {
             rows.push((row.id, day));
             self.range.seen.insert(row);
         }
+        if let Err(reason) = self.same_pages.note(slice, offset, &rows) {
+            return Err(ExtractError::NoProgress { target: key.target, reason });
+        }
         if !rows.is_empty() {
             self.range.pages.push(key, received_at, page.records);
         }
-        PageSeen { total: page.pagination.total, rows }
+        Ok(PageSeen { total: page.pagination.total, rows })
     }
 
     /// Lowers the plan's max offset after the API rejected an offset within it.

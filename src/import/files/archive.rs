@@ -7,6 +7,7 @@ use super::origin::Origin;
 use deflate64::Deflate64Decoder;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
+use std::collections::HashSet;
 use std::io::{self, BufReader, Read, Take};
 
 /// Bytes of the record at the end of an archive, without its comment.
@@ -60,7 +61,28 @@ pub(super) fn members(archive: &Origin) -> Result<Vec<Member>, ArchiveError> {
         let member = rest.member().ok_or(ArchiveError::Wrong("its directory is cut"))?;
         found.extend(member?);
     }
+    check_places(&found, offset)?;
     Ok(found)
+}
+
+/// Refuses members that share bytes or a name: a small archive could have any number of texts.
+fn check_places(members: &[Member], directory: u64) -> Result<(), ArchiveError> {
+    let mut places: Vec<(u64, u64)> = members
+        .iter()
+        .map(|member| {
+            (member.header, member.header.saturating_add(HEADER_BYTES).saturating_add(member.packed))
+        })
+        .collect();
+    places.sort_unstable();
+    let starts = places.iter().skip(1).map(|(start, _)| *start).chain([directory]);
+    if places.iter().zip(starts).any(|((_, end), next)| *end > next) {
+        return Err(ArchiveError::Wrong("its members overlap"));
+    }
+    let names: HashSet<&str> = members.iter().map(|member| &*member.name).collect();
+    match names.len() == members.len() {
+        true => Ok(()),
+        false => Err(ArchiveError::Wrong("two members have one name")),
+    }
 }
 
 fn part(archive: &Origin, from: u64, most: u64) -> io::Result<Vec<u8>> {
@@ -219,6 +241,29 @@ mod tests {
     use super::*;
     use crate::import::files::origin::files_of_folder;
     use std::path::Path;
+
+    #[test]
+    fn members_that_share_bytes_or_a_name_are_refused() {
+        let member = |name: &str, header, packed| Member {
+            name: name.to_owned(),
+            bytes: 1 << 40,
+            crc32: 0,
+            method: 8,
+            packed,
+            header,
+        };
+        let check = |members: &[Member]| check_places(members, 200).map_err(|error| error.to_string());
+        assert_eq!(check(&[member("b", 70, 100), member("a", 0, 40)]), Ok(()));
+        for (members, why) in [
+            ([member("a", 0, 40), member("b", 0, 40)], "overlap"),
+            ([member("a", 0, 41), member("b", 70, 40)], "overlap"),
+            ([member("a", 0, 40), member("b", 70, 101)], "overlap"),
+            ([member("a", 0, u64::MAX), member("b", 70, 40)], "overlap"),
+            ([member("a", 0, 40), member("a", 70, 40)], "one name"),
+        ] {
+            assert!(check(&members).is_err_and(|error| error.contains(why)), "{members:?}");
+        }
+    }
 
     #[test]
     fn members_of_deflate64_are_read_to_their_checksum() {

@@ -1,14 +1,15 @@
 //! Splits a text into records, and says what is wrong with a line.
 //!
 //! Up to 4 missing bytes are blanks, and blanks beyond the record are cut. A record with a line end inside a field is joined again,
-//! if that gives exactly its length. A byte order mark before the first record is skipped.
+//! if that gives exactly its length. A byte order mark before the first record is skipped. Only the first bytes of a very long line are
+//! kept.
 
 use std::io::{self, Read};
 
 /// Bytes of a piece of the text in memory.
 const PIECE: usize = 1 << 20;
-/// A longer line ends the reading, because it would be in memory.
-const LONGEST_LINE: usize = 8 << 20;
+/// Bytes that are kept of a line that fills the memory for a piece.
+const KEPT_OF_ENDLESS: usize = 1 << 16;
 /// Bytes that a line may lack at its end.
 const MISSING: usize = 4;
 /// UTF-8's mark, which some editors write at the start of a text.
@@ -41,11 +42,11 @@ impl LineError {
 pub struct Line<'a> {
     /// Its number, from 1.
     pub number: u64,
-    /// Its bytes, without the line end and at most as long as a record if it is one.
+    /// Its bytes, without the line end and at most as long as a record if it is one; of a line above 1 MiB the first 64 KiB.
     pub bytes: &'a [u8],
     /// What is wrong with it.
     pub error: Option<LineError>,
-    /// Whether the text ends in it: it has no line end, and is shorter than a record.
+    /// Whether the text ends in it: it has no line end, and is shorter than a record or longer than 1 MiB.
     pub is_cut: bool,
 }
 
@@ -55,7 +56,7 @@ pub fn read_lines(
     length: usize,
     each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut splitter = Splitter { length, number: 0 };
+    let mut splitter = Splitter { length, number: 0, endless: None };
     let mut buffer = vec![0; PIECE + 4 * length];
     let mut filled = 0;
     loop {
@@ -68,12 +69,8 @@ pub fn read_lines(
         buffer.copy_within(used..filled, 0);
         filled -= used;
         if filled == buffer.len() {
-            // One line is longer than a piece.
-            if filled >= LONGEST_LINE {
-                let why = "a line is longer than 8 MiB: this is no text of records";
-                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-            }
-            buffer.resize(buffer.len() * 2, 0);
+            splitter.begin_endless(&buffer, each)?;
+            filled = 0;
         }
     }
 }
@@ -82,6 +79,8 @@ struct Splitter {
     length: usize,
     /// Lines so far, blank ones included.
     number: u64,
+    /// The first bytes of a line whose end is not there yet, although it filled the memory for a piece.
+    endless: Option<Vec<u8>>,
 }
 
 impl Splitter {
@@ -92,7 +91,7 @@ impl Splitter {
         is_last: bool,
         each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
     ) -> io::Result<usize> {
-        let mut used = 0;
+        let mut used = self.end_endless(text, is_last, each)?;
         while let Some(end) = line_end(text, used, is_last) {
             let number = self.number + 1;
             if number == 1 && text[used..end].starts_with(BYTE_ORDER_MARK) {
@@ -124,6 +123,42 @@ impl Splitter {
             used = next;
         }
         Ok(used.min(text.len()))
+    }
+
+    /// Takes the first bytes of a line that fills `text`, perhaps after a short line that waited for its successor.
+    fn begin_endless(
+        &mut self,
+        text: &[u8],
+        each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let start = memchr::memchr(b'\n', text).map_or(0, |end| end + 1);
+        if start > 0 {
+            self.number += 1;
+            self.hand(self.number, without_return(&text[..start - 1]), false, each)?;
+        }
+        let rest = &text[start..];
+        self.endless = Some(rest[..rest.len().min(KEPT_OF_ENDLESS)].to_vec());
+        Ok(())
+    }
+
+    /// Skips the rest of a line without an end so far, and hands on its first bytes; returns the bytes used.
+    fn end_endless(
+        &mut self,
+        text: &[u8],
+        is_last: bool,
+        each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
+    ) -> io::Result<usize> {
+        let Some(first) = self.endless.take() else { return Ok(0) };
+        let end = memchr::memchr(b'\n', text);
+        if end.is_none() && !is_last {
+            self.endless = Some(first);
+            return Ok(text.len());
+        }
+        self.number += 1;
+        let is_hole = is_hole(&first, self.length);
+        let error = Some(if is_hole { LineError::Zeros } else { LineError::Long });
+        each(Line { number: self.number, bytes: &first, error, is_cut: end.is_none() })?;
+        Ok(end.map_or(text.len(), |end| end + 1))
     }
 
     fn hand(
@@ -219,9 +254,27 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_line_ends_does_not_fill_memory() {
-        let error = read_lines(&mut io::repeat(b'x'), 10, &mut |_| Ok(())).expect_err("no text of records");
-        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    fn a_line_of_many_megabytes_is_one_long_line_between_others() {
+        let long = "x".repeat(3 * PIECE);
+        for (before, after) in [("1234567890\n", "\nabcdefghij\n"), ("1234\n", "\r\nabcdefghij")] {
+            let text = format!("{before}{long}{after}");
+            let found = lines(text.as_bytes(), 10, 1 << 16);
+            assert_eq!(found.len(), 3);
+            let (number, bytes, error) = &found[1];
+            assert_eq!((*number, bytes.len(), *error), (2, KEPT_OF_ENDLESS, Some(LineError::Long)));
+            assert_eq!(found[2], (3, b"abcdefghij".to_vec(), None));
+        }
+        let is_cut = |text: &mut dyn Read| {
+            let (mut text, mut is_cut) = (text, false);
+            read_lines(&mut text, 10, &mut |line| {
+                is_cut = line.is_cut;
+                Ok(())
+            })
+            .map(|()| is_cut)
+            .expect("read")
+        };
+        assert!(is_cut(&mut io::repeat(b'x').take(99 << 20)) && is_cut(&mut io::repeat(0).take(99 << 20)));
+        assert!(!is_cut(&mut format!("{long}\n").as_bytes()));
     }
 
     #[test]

@@ -18,6 +18,17 @@ const QUARTERLY: [(&str, Kind); 8] = [
     ("genevt", Kind::PartnershipEvent),
 ];
 
+/// Letters of daily files, after the day.
+const DAILY: [(&str, Kind); 7] = [
+    ("c", Kind::Corporate),
+    ("ce", Kind::CorporateEvent),
+    ("f", Kind::Fictitious),
+    ("fn", Kind::Fictitious),
+    ("fe", Kind::FictitiousEvent),
+    ("g", Kind::Partnership),
+    ("ge", Kind::PartnershipEvent),
+];
+
 /// Folders of the state's server that are part of a set.
 const INSIDE: [&str; 5] = ["cor", "fic", "gen", "events", "."];
 
@@ -38,15 +49,7 @@ fn kind_of_stem(stem: &str) -> Option<(Kind, Option<Date>)> {
 /// Kind and day of `YYYYMMDDc` and the like.
 fn daily(stem: &str) -> Option<(Kind, Option<Date>)> {
     let (digits, letters) = stem.split_at_checked(8)?;
-    let kind = match letters {
-        "c" => Kind::Corporate,
-        "ce" => Kind::CorporateEvent,
-        "f" | "fn" => Kind::Fictitious,
-        "fe" => Kind::FictitiousEvent,
-        "g" => Kind::Partnership,
-        "ge" => Kind::PartnershipEvent,
-        _ => return None,
-    };
+    let (_, kind) = *DAILY.iter().find(|(known, _)| *known == letters)?;
     let number = |from: usize, to: usize| digits.get(from..to)?.parse().ok();
     let day = Date::new(number(0, 4)?, number(4, 6)? as i8, number(6, 8)? as i8).ok()?;
     digits.bytes().all(|byte| byte.is_ascii_digit()).then_some((kind, Some(day)))
@@ -127,7 +130,7 @@ pub fn resembles(name: &str) -> bool {
         let letters = rest.split(|letter: char| !letter.is_ascii_lowercase()).next().unwrap_or_default();
         digits.len() == 8
             && digits.bytes().all(|byte| byte.is_ascii_digit())
-            && ["c", "ce", "f", "fn", "fe", "g", "ge"].contains(&letters)
+            && DAILY.iter().any(|(known, _)| *known == letters)
     };
     QUARTERLY.iter().any(|(stem, _)| base.contains(stem)) || is_daily()
 }

@@ -49,7 +49,8 @@ pub struct Origin {
 /// What cannot be read, and why.
 pub type Unreadable = (PathBuf, io::Error);
 
-/// The files of a folder, with their paths in it.
+/// The files of a folder, with their paths in it. A link back to a folder that it is in, and what is no file, such as a pipe, are left out
+/// with a warning.
 pub fn files_of_folder(folder: &Path) -> Result<Vec<(String, Origin)>, Unreadable> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();
@@ -59,9 +60,20 @@ pub fn files_of_folder(folder: &Path) -> Result<Vec<(String, Origin)>, Unreadabl
     while let Some(inside) = folders.pop() {
         for entry in fs::read_dir(&inside).map_err(unreadable(&inside))? {
             let path = entry.map_err(unreadable(&inside))?.path();
-            let about = fs::metadata(&path).map_err(unreadable(&path))?;
+            let about = match fs::metadata(&path) {
+                Err(error) if is_endless_link(&path, &error) => None,
+                about => Some(about.map_err(unreadable(&path))?),
+            };
+            let Some(about) = about.filter(|about| !(about.is_dir() && is_loop(&path))) else {
+                tracing::warn!("{} is a link that leads back to itself: it is left out", path.display());
+                continue;
+            };
             if about.is_dir() {
                 folders.push(path);
+                continue;
+            }
+            if !about.is_file() {
+                tracing::warn!("{} is no file: it is left out", path.display());
                 continue;
             }
             let name = path.strip_prefix(folder).unwrap_or(&path).components();
@@ -73,6 +85,19 @@ pub fn files_of_folder(folder: &Path) -> Result<Vec<(String, Origin)>, Unreadabl
         }
     }
     Ok(files)
+}
+
+/// Whether a folder is one of those that it is in, by a link.
+fn is_loop(folder: &Path) -> bool {
+    let is_link = fs::symlink_metadata(folder).is_ok_and(|about| about.is_symlink());
+    let mut above = folder.ancestors().skip(1).filter_map(|above| fs::canonicalize(above).ok());
+    is_link && fs::canonicalize(folder).is_ok_and(|real| above.any(|above| above.starts_with(&real)))
+}
+
+/// Whether a link could not be followed to any place.
+fn is_endless_link(path: &Path, error: &io::Error) -> bool {
+    let has_place = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied);
+    !has_place && fs::symlink_metadata(path).is_ok_and(|about| about.is_symlink())
 }
 
 /// The files of a store, with their paths in it.
@@ -151,6 +176,8 @@ impl Read for Pieces {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
 
     #[derive(Debug)]
     struct Memory(Vec<u8>);
@@ -169,6 +196,28 @@ mod tests {
         fn address(&self, name: &str) -> PathBuf {
             Path::new("memory").join(name)
         }
+    }
+
+    #[test]
+    fn pipes_and_links_that_lead_back_are_left_out_and_other_links_are_followed() {
+        let (scratch, other) =
+            (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let folder = scratch.path().join("files");
+        fs::create_dir_all(folder.join("cor")).expect("a folder");
+        fs::write(folder.join("cor/a"), "x").expect("a file");
+        fs::write(other.path().join("b"), "x").expect("a file");
+        let link = |to: &Path, name: &str| symlink(to, folder.join(name)).expect("a link");
+        link(&folder, "cor/up");
+        link(scratch.path(), "further");
+        link(Path::new("self"), "self");
+        link(other.path(), "other");
+        symlink(&folder, other.path().join("back")).expect("a link");
+        link(&folder.join("cor/a"), "c");
+        let _socket = UnixListener::bind(folder.join("socket")).expect("a socket");
+        let mut names: Vec<String> =
+            files_of_folder(&folder).expect("files").into_iter().map(|(name, _)| name).collect();
+        names.sort();
+        assert_eq!(names, ["c", "cor/a", "other/b"]);
     }
 
     #[test]

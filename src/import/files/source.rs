@@ -52,8 +52,8 @@ pub enum SourceError {
     Incomplete { set: String, missing: String },
     #[error("{file}: {fault}")]
     Unusable { file: String, fault: Fault },
-    #[error("{one} and {other} are both {what} of the set in {set}, and differ")]
-    TwoClaims { one: String, other: String, what: String, set: String },
+    #[error("{one} and {other} are both {what}, and differ")]
+    TwoClaims { one: String, other: String, what: String },
     #[error("{file}: {why}")]
     Implausible { file: String, why: String },
 }
@@ -165,10 +165,7 @@ impl SourceFile {
         let is_daily = self.day.is_some();
         let has_parts = !is_daily && self.kind == Kind::Corporate;
         let part = if has_parts { part_of_set(&self.name) } else { None };
-        // A folder may be named like an archive; a kept copy of a member has its name.
-        let is_of_archive = self.name.to_ascii_lowercase().contains(".zip/");
-        let is_checked = is_of_archive && !matches!(self.form, Form::Plain);
-        Expected { kind: self.kind, is_daily, part, is_checked }
+        Expected { kind: self.kind, is_daily, part }
     }
 
     /// The error of a text that is not what its name says.

@@ -86,6 +86,18 @@ impl Storage {
         Ok(linked)
     }
 
+    /// Creates an empty file, which a full disk has room for; `false` when it exists.
+    pub(crate) fn put_empty_if_absent(&self, path: &Path) -> Result<bool, LakeError> {
+        let create = || OpenOptions::new().write(true).create_new(true).open(path);
+        match self.attempt("create", path, create) {
+            Ok(_) => self.sync_parent(path).map(|()| true),
+            Err(LakeError::Storage { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     fn stage_next_to(&self, path: &Path, bytes: &[u8]) -> Result<PathBuf, LakeError> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let staged = path.with_file_name(format!("{TEMPORARY}{}-{name}", std::process::id()));
@@ -263,7 +275,7 @@ impl Write for StoredFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // A kill or a full disk leaves part of the write.
         #[cfg(test)]
-        if let Err(error) = self.storage.step() {
+        if let Err(error) = self.storage.faults.write() {
             self.file.write_all(&bytes[..bytes.len() / 2])?;
             return Err(error);
         }

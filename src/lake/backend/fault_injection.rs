@@ -21,6 +21,8 @@ enum Kind {
     Kill,
     /// The store completes the operation, but its answer is lost. The disk has no such fault.
     LostAnswer,
+    /// Every write to a file fails; files are created, renamed and deleted.
+    FullDisk,
 }
 
 #[derive(Debug, Default)]
@@ -54,6 +56,11 @@ impl Faults {
         Self::at(at, Kind::LostAnswer)
     }
 
+    /// The disk has no room for a single byte.
+    pub(crate) fn full_disk() -> Self {
+        Self::at(0, Kind::FullDisk)
+    }
+
     /// Also records what a power loss would leave.
     pub(crate) fn watched_by(self, power: &Arc<Power>) -> Self {
         Self { power: Some(Arc::clone(power)), ..self }
@@ -81,6 +88,11 @@ impl Faults {
     /// Before an operation of the disk.
     pub(crate) fn step(&self) -> io::Result<()> {
         if self.is_due() && self.plan.kind != Kind::LostAnswer { self.fail() } else { Ok(()) }
+    }
+
+    /// Before bytes are written to a file.
+    pub(crate) fn write(&self) -> io::Result<()> {
+        if self.plan.kind == Kind::FullDisk { self.fail() } else { self.step() }
     }
 
     /// Before an operation of a store.

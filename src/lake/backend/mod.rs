@@ -14,6 +14,7 @@
 //! - [`url`]: which object store an address means
 //! - `http_way`: which requests a proxy of the environment may carry
 //! - [`blocking`]: asynchronous requests for blocking callers
+//! - `deletion`: deletes objects, many with one request or one by one
 //! - [`object_client`]: every request to an object store
 //! - [`prefix`]: files of others under a prefix of an object store
 //! - [`remote_cache`]: the working copy of a lake in an object store, and its pages in chunks
@@ -21,6 +22,7 @@
 
 mod blocking;
 mod copied_link;
+mod deletion;
 pub(super) mod disk;
 #[cfg(test)]
 pub(super) mod fault_injection;

@@ -1,6 +1,7 @@
 //! Every request to an object store, by names in the lake. Time and retries are limited.
 
 use super::blocking::BlockingRuntime;
+use super::deletion::SingleDeletes;
 use super::disk::Storage;
 use crate::lake::error::LakeError;
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -29,6 +30,8 @@ pub(crate) struct Objects {
     /// Digest of the address and of the settings that name another store behind it.
     pub(super) place: String,
     pub(super) runtime: Arc<BlockingRuntime>,
+    /// For a store of S3 that deletes no list of objects.
+    pub(super) single: Option<SingleDeletes>,
     #[cfg(test)]
     faults: super::fault_injection::Faults,
 }
@@ -62,6 +65,7 @@ impl Objects {
             address: address.trim_end_matches('/').to_owned(),
             place: blake3::hash(address.as_bytes()).to_hex().to_string(),
             runtime: Arc::new(BlockingRuntime::start(address)?),
+            single: None,
             #[cfg(test)]
             faults: super::fault_injection::Faults::default(),
         })
@@ -232,30 +236,6 @@ impl Objects {
         })
     }
 
-    /// Deletes objects; a missing one is no error.
-    pub(crate) fn delete(&self, names: &[String]) -> Result<(), LakeError> {
-        let (mut paths, mut refused) = (Vec::new(), Ok(()));
-        for name in names {
-            refused = self.may("delete", name);
-            if refused.is_err() {
-                break;
-            }
-            paths.push(self.path(name)?);
-        }
-        let this = self.clone();
-        self.runtime.wait(async move {
-            let mut deleted = this.store.delete_stream(stream::iter(paths).map(Ok).boxed());
-            while let Some(one) = deleted.next().await {
-                match one {
-                    Ok(_) | Err(Error::NotFound { .. }) => {}
-                    Err(error) => return Err(this.failed("delete in", "")(error)),
-                }
-            }
-            Ok(())
-        })?;
-        refused
-    }
-
     pub(super) fn path(&self, name: &str) -> Result<ObjectPath, LakeError> {
         let path = format!("{}{name}", self.prefix);
         ObjectPath::parse(&path).map_err(|_| LakeError::Name { what: "name of an object", name: path })
@@ -271,7 +251,7 @@ impl Objects {
     }
 
     /// Counts one change before it is made; tests let it fail here.
-    fn may(&self, op: &'static str, name: &str) -> Result<(), LakeError> {
+    pub(super) fn may(&self, op: &'static str, name: &str) -> Result<(), LakeError> {
         #[cfg(test)]
         self.faults.request().map_err(|error| self.broken(op, name, &error))?;
         let _ = (op, name);

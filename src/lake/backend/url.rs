@@ -1,5 +1,6 @@
 //! The address of a lake in an object store: which cloud, which bucket, under which name.
 
+use super::deletion::SingleDeletes;
 use super::http_way::SafeWay;
 use super::object_client::Objects;
 use crate::lake::error::LakeError;
@@ -7,6 +8,7 @@ use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::path::Path as ObjectPath;
+use object_store::signer::Signer;
 use object_store::{ObjectStore, RetryConfig};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -76,17 +78,23 @@ pub(crate) fn open(address: &str, variables: &[(String, String)]) -> Result<Obje
     }
     let (cloud, prefix) = parse(address)?;
     variables.iter().try_for_each(|(name, value)| check_variable(name, value))?;
-    let store: Arc<dyn ObjectStore> = match cloud {
-        Cloud::Aws => store!(AmazonS3Builder, "AWS_"),
-        Cloud::Azure => store!(MicrosoftAzureBuilder, "AZURE_"),
-        Cloud::Google => store!(GoogleCloudStorageBuilder, "GOOGLE_"),
+    let (store, single): (Arc<dyn ObjectStore>, _) = match cloud {
+        Cloud::Aws => {
+            let store = store!(AmazonS3Builder, "AWS_");
+            let single = SingleDeletes::of(Arc::clone(&store) as Arc<dyn Signer>);
+            (store, Some(single.map_err(|error| wrong(address, &error.to_string()))?))
+        }
+        Cloud::Azure => (store!(MicrosoftAzureBuilder, "AZURE_"), None),
+        Cloud::Google => (store!(GoogleCloudStorageBuilder, "GOOGLE_"), None),
     };
     let mut places: Vec<_> = variables
         .iter()
         .filter(|(name, _)| SETTINGS_OF_A_PLACE.iter().any(|part| name.to_ascii_uppercase().contains(part)))
         .collect();
     places.sort();
-    Ok(Objects::new(store, &prefix, address)?.reached_by(&places))
+    let mut objects = Objects::new(store, &prefix, address)?.reached_by(&places);
+    objects.single = single;
+    Ok(objects)
 }
 
 /// The cloud of an address, and the lake's prefix in its bucket.

@@ -62,6 +62,13 @@ impl serde::Serialize for Month {
     }
 }
 
+impl<'de> serde::Deserialize<'de> for Month {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("no month"))
+    }
+}
+
 /// Name of a snapshot's folder and of its commit, without `.json`.
 pub(crate) fn snapshot_name(snapshot: u64) -> String {
     format!("{snapshot:06}")
@@ -85,7 +92,7 @@ pub(crate) fn part_name(blake3: &str) -> String {
 
 /// A run id that may become a folder: letters, digits, `-`, `_`, `.`, not hidden, 64 at most.
 pub(crate) fn check_run_id(run_id: &str) -> Result<(), LakeError> {
-    let fits = (1..=64).contains(&run_id.len())
+    let fits = (1..=80).contains(&run_id.len())
         && !run_id.starts_with('.')
         && run_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     if fits { Ok(()) } else { Err(LakeError::Name { what: "run id", name: run_id.to_owned() }) }

@@ -1,7 +1,7 @@
 //! The record of a run.
 
 use jiff::Timestamp;
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime};
 use serde::{Deserialize, Serialize};
 
 /// The content of `runs/<run_id>/run.json`.
@@ -39,6 +39,21 @@ pub struct RunFile {
     pub bytes: u64,
     /// blake3 digest of the file, hex.
     pub blake3: String,
+}
+
+/// The id of a run that begins now. `token` are random letters and digits of its process: other hosts make ids in the same millisecond.
+pub fn new_run_id(at: Timestamp, purpose: &str, token: &str) -> String {
+    format!("{}-{purpose}-{token}", at.strftime(STAMP))
+}
+
+const STAMP: &str = "%Y%m%dT%H%M%S%3fZ";
+
+/// When a run began, and its pipeline, by its id.
+pub(crate) fn begin_of(run_id: &str) -> Option<(Timestamp, &str)> {
+    let (stamp, rest) = run_id.split_once('-')?;
+    let (purpose, _) = rest.rsplit_once('-')?;
+    let at = DateTime::strptime(STAMP, stamp).and_then(|at| at.in_tz("UTC")).ok()?;
+    Some((at.timestamp(), purpose))
 }
 
 impl RunRecord {

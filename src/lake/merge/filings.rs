@@ -1,6 +1,7 @@
 //! Observed filings merged into a staged snapshot, month by month.
 
 use super::change_log::{Changes, FILE_ROWS};
+use super::losses::{KnownBefore, Losses};
 use super::month::{Listings, merge_month};
 use super::moved_month::{MonthMoves, find_month_moves};
 use super::spill::{Spill, SpilledFilings};
@@ -35,6 +36,11 @@ impl Staging {
         self.gone.extend(gone);
     }
 
+    /// Names months that a repair left out. What comes back of them is no news.
+    pub fn note_losses(&mut self, losses: Losses) {
+        self.losses = losses;
+    }
+
     fn new_spill(&self) -> Result<Spill, LakeError> {
         Spill::new(self.lake.storage.clone(), self.dir.join("spill"))
     }
@@ -49,7 +55,7 @@ impl Staging {
     /// A listed business of such a listing that was not observed is marked as vanished, and kept.
     ///
     /// What happened goes to `changes`, one row a business and field. `appeared` is written only when the parent
-    /// already has filings: a first load is no news. A month without a change keeps its file.
+    /// already has filings: a first load is no news, and neither is what comes back after a repair left it out. A month without a change keeps its file.
     ///
     /// # Errors
     ///
@@ -71,6 +77,7 @@ impl Staging {
                 .collect(),
             observed_at: observed_at.as_microsecond(),
             has_news: self.rows(Table::Filings.name()) > 0,
+            known_before: KnownBefore::of(self)?,
         };
         let mut merge = FilingsMerge {
             listings,

@@ -13,6 +13,7 @@
 //! - `latest`: the newest observation of each business
 //! - `spill`: observed filings on disk, by month
 //! - `moved_month`: businesses whose filing month changed
+//! - `losses`: what the lake knew of businesses whose rows a repair left out
 //! - `month`: one month of filings
 //! - `filings`: the merge of all months
 //! - `partition`: tables by month that are written by several threads
@@ -20,6 +21,7 @@
 mod change_log;
 mod filings;
 mod latest;
+pub(super) mod losses;
 mod month;
 mod moved_month;
 pub(super) mod partition;

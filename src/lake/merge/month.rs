@@ -1,6 +1,7 @@
 //! Existing and observed filings of one month → the month's new rows and its changes. Pure.
 
 use super::change_log::Changes;
+use super::losses::KnownBefore;
 use super::row_key::value_text;
 use crate::contract::reference::EntityType;
 use crate::lake::data_file::column;
@@ -32,6 +33,8 @@ pub(super) struct Listings {
     pub(super) observed_at: i64,
     /// Whether a new business is a change; false in the first load.
     pub(super) has_news: bool,
+    /// What the lake knew of businesses that it has no more.
+    pub(super) known_before: KnownBefore,
 }
 
 /// Merges one month: `existing` rows of the lake, less those of businesses that were observed in another month, and the
@@ -55,7 +58,7 @@ pub(super) fn merge_month(
         }
     }
     for row in (0..is_known.len()).filter(|row| !is_known[*row] && !sides.new.is_gone(*row, listings)) {
-        merged.add(&sides.new, row, listings.has_news, changes);
+        merged.add(&sides.new, row, listings, changes);
     }
     let counts = std::mem::take(&mut merged.counts);
     Ok((merged.into_rows(existing, observed)?, counts))
@@ -203,12 +206,18 @@ impl Merged {
         self.keep(old, row, old.listed.value(row) && !vanished);
     }
 
-    fn add(&mut self, new: &Side<'_>, seen: usize, is_news: bool, changes: &mut Changes) {
-        if is_news {
-            changes.push(new.ids[seen], Change::Appeared);
+    fn add(&mut self, new: &Side<'_>, seen: usize, listings: &Listings, changes: &mut Changes) {
+        let (id, observed, is_listed) = (new.ids[seen], new.changed[seen], new.listed.value(seen));
+        let past = listings.known_before.of_business(id, new.listing(seen));
+        if past.is_some_and(|past| past.was_gone) && is_listed {
+            changes.push(id, Change::Returned);
+            self.counts.returned += 1;
+        } else if past.is_none() && listings.has_news {
+            changes.push(id, Change::Appeared);
         }
         self.counts.added += 1;
-        self.push((NEW, seen), new.listed.value(seen), new.changed[seen], new.changed[seen]);
+        let first_seen = past.map_or(observed, |past| past.first_seen.min(observed));
+        self.push((NEW, seen), is_listed, first_seen, observed);
     }
 
     fn into_rows(self, existing: &RecordBatch, observed: &RecordBatch) -> Result<RecordBatch, LakeError> {

@@ -8,11 +8,11 @@ use crate::lake::backend::remote_cache::ChunkUpload;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, COMMITS, COPIES, JOURNAL, QUARANTINE, RAW, RECORD, SUMMARY};
 use crate::lake::format::manifest::Commit;
-use crate::lake::format::run_record::{RunFile, RunRecord};
+use crate::lake::format::run_record::{RunFile, RunRecord, begin_of};
 use crate::lake::format::sealed_json::{sealed, unseal};
 use crate::lake::handle::Lake;
 use jiff::Timestamp;
-use jiff::civil::{Date, DateTime};
+use jiff::civil::Date;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -21,6 +21,9 @@ use std::sync::Arc;
 
 /// Number of newest runs whose records are downloaded from an object store by default.
 pub(crate) const NEWEST_RUNS: usize = 20;
+
+/// In the working copy of a lake in an object store, in the folder of a run that began there.
+const BEGAN_HERE: &str = "began-here";
 
 /// The folder of a run.
 #[derive(Debug, Clone)]
@@ -129,15 +132,23 @@ impl RunDir {
     ///
     /// # Errors
     ///
-    /// [`LakeError::Held`] when another machine began a run in the same millisecond: both would write into one folder.
+    /// [`LakeError::Held`] when another machine began a run with this id: both would write into one folder.
     pub fn begin(&self, record: &RunRecord) -> Result<(), LakeError> {
         let is_new = self.record()?.is_none();
         let bytes = sealed(record).map_err(LakeError::storage("write", &self.dir.join(RECORD)))?;
+        if is_new && self.backend.remote_url().is_some() {
+            self.storage.replace(&self.dir.join(BEGAN_HERE), b"")?;
+        }
         if is_new && !self.backend.create(&self.name_in_lake(RECORD), &bytes)? {
-            let holder = "it began in the same millisecond on another machine".to_owned();
+            let holder = "a run of another machine with the same id".to_owned();
             return Err(LakeError::Held { holder });
         }
         self.write_record(record)
+    }
+
+    /// Whether the run began in this working copy.
+    pub(super) fn began_here(&self) -> bool {
+        self.dir.join(BEGAN_HERE).exists()
     }
 
     /// Replaces the run's record atomically.
@@ -189,9 +200,7 @@ impl RunDir {
         commit: Option<&Commit>,
         now: Timestamp,
     ) -> Result<RunRecord, LakeError> {
-        let (stamp, pipeline) = self.run_id.split_once('-').unwrap_or((&self.run_id, ""));
-        let started_at = DateTime::strptime("%Y%m%dT%H%M%S%3fZ", stamp).and_then(|at| at.in_tz("UTC"));
-        let started_at = started_at.map_or(now, |at| at.timestamp());
+        let (started_at, pipeline) = begin_of(&self.run_id).unwrap_or((now, ""));
         let summary = self.backend.read(&self.name_in_lake(SUMMARY))?;
         let summary = summary.and_then(|bytes| serde_json::from_slice::<Ended>(&bytes).ok());
         let known_day = commit.map(|commit| commit.today).or(summary.as_ref().map(|ended| ended.today));

@@ -33,8 +33,29 @@ impl Lake {
             return Ok(false);
         }
         let bytes = content(mark, snapshot, at)?;
-        self.backend.create(&mark.copy(snapshot), &bytes)?;
-        self.backend.create(&mark.file(snapshot), &bytes)
+        let create = |name: &str| match self.backend.create(name, &bytes) {
+            // Its name is enough, until there is room.
+            Err(error) if error.is_full_disk() => self.storage.put_empty_if_absent(&self.root().join(name)),
+            created => created,
+        };
+        create(&mark.copy(snapshot))?;
+        create(&mark.file(snapshot))
+    }
+
+    /// Writes marks again that a full disk had no room for. What fails is written by the next pruning.
+    pub(super) fn fill_empty_marks(&self, mark: Mark, at: Timestamp) -> Result<(), LakeError> {
+        if self.is_remote() {
+            return Ok(());
+        }
+        let is_empty = |name: &str| self.root().join(name).metadata().is_ok_and(|found| found.len() == 0);
+        for snapshot in self.marked(mark)? {
+            if (is_empty(&mark.file(snapshot)) || is_empty(&mark.copy(snapshot)))
+                && let Err(error) = self.renew_mark(mark, snapshot, at)
+            {
+                tracing::warn!("the mark of snapshot {snapshot} stays empty: {error}");
+            }
+        }
+        Ok(())
     }
 
     /// Deletes a mark; false when there was none.

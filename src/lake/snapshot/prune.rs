@@ -122,6 +122,7 @@ impl Lake {
         if (&pruning.snapshots, &pruning.pending) != (&would.snapshots, &would.pending) {
             pruning.runs = self.would_prune(rules)?.runs;
         }
+        self.fill_empty_marks(Mark::Pruned, now)?;
         for run_id in &pruning.runs {
             self.drop_raw(run_id)?;
         }
@@ -131,18 +132,27 @@ impl Lake {
     /// Deletes the raw pages and journals of a run; its record, summary and quarantine are kept.
     fn drop_raw(&self, run_id: &str) -> Result<(), LakeError> {
         let run = self.run(run_id)?;
+        let drop_folders = || {
+            [RAW, COPIES, JOURNAL].iter().try_for_each(|folder| {
+                self.backend.remove_folder(&format!("runs/{run_id}/{folder}"))?;
+                self.storage.remove_dir_all(&run.path().join(folder))
+            })
+        };
         if let Some(mut record) = run.record()? {
             let is_raw = |path: &str| {
                 [RAW, COPIES, JOURNAL].iter().any(|folder| path.starts_with(&format!("{folder}/")))
             };
             record.files.retain(|file| !is_raw(&file.path));
             record.raw_pruned = true;
-            run.write_record(&record)?;
+            match run.write_record(&record) {
+                // They make the room for it.
+                Err(error) if error.is_full_disk() => {
+                    drop_folders()?;
+                    return run.write_record(&record);
+                }
+                written => written?,
+            }
         }
-        for folder in [RAW, COPIES, JOURNAL] {
-            self.backend.remove_folder(&format!("runs/{run_id}/{folder}"))?;
-            self.storage.remove_dir_all(&run.path().join(folder))?;
-        }
-        Ok(())
+        drop_folders()
     }
 }

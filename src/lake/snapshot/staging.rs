@@ -6,6 +6,7 @@ use crate::lake::error::LakeError;
 use crate::lake::format::layout;
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, TableManifest};
 use crate::lake::handle::Lake;
+use crate::lake::merge::losses::Losses;
 use crate::lake::merge::spill::Spill;
 use crate::table::{ABOUT_KEY, Footer, Table};
 use arrow::compute::concat_batches;
@@ -47,6 +48,8 @@ pub struct Staging {
     pub(crate) spill: Option<Spill>,
     /// Businesses that are missing from their listing, and their filing date.
     pub(crate) gone: BTreeMap<i64, (Date, bool)>,
+    /// Months that a repair left out and that were not read again.
+    pub(crate) losses: Losses,
 }
 
 /// The tables that a new snapshot begins with.
@@ -107,6 +110,7 @@ impl Lake {
             dir,
             spill: None,
             gone: BTreeMap::new(),
+            losses: Losses::default(),
         };
         staging.make_missing_tables()?;
         Ok(staging)

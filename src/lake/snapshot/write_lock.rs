@@ -40,7 +40,10 @@ impl Lake {
     /// Repairs what a killed run left.
     pub(crate) fn recover(&self, _lock: &LakeLock) -> Result<Repair, LakeError> {
         let repair = self.backend.recover()?;
-        self.complete_marks()?;
+        match self.complete_marks() {
+            Err(error) if error.is_full_disk() => tracing::warn!("a mark stays without its copy: {error}"),
+            completed => completed?,
+        }
         Ok(repair)
     }
 
@@ -52,8 +55,13 @@ impl Lake {
             self.storage.create_durable_dir_all(&folder)?;
         }
         let mut lock = LakeLock { file: take(layout)?, repair: Repair::default() };
-        write_holder(&mut lock.file, &format!("run {run_id}, {holder}"))
-            .map_err(LakeError::storage("write", &layout.lock()))?;
+        match write_holder(&mut lock.file, &format!("run {run_id}, {holder}"))
+            .map_err(LakeError::storage("write", &layout.lock()))
+        {
+            // The lock is held without its text, and a pruning makes room.
+            Err(error) if error.is_full_disk() => tracing::warn!("the lock names no holder: {error}"),
+            written => written?,
+        }
         self.backend.refresh()?;
         Ok(lock)
     }

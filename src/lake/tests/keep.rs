@@ -235,3 +235,22 @@ fn diff_leaves_out_when_a_run_read_a_row() -> Result {
     assert!(diff.left_out.iter().all(|name| !example.after.contains_key(*name)), "{example:?}");
     Ok(())
 }
+
+#[test]
+fn a_disk_without_room_for_a_byte_is_pruned() -> Result {
+    let (root, lake) = history()?;
+    let files = |snapshot: u64| lake.layout.snapshot(snapshot).exists();
+    let full = open_on(root.path(), Storage::with_faults(Faults::full_disk()), None)?;
+    let lock = full.lock("prune", "test")?;
+    let snapshots_alone = PruneRules { raw_days: None, ..rules(1) };
+    assert_eq!(full.prune(&lock, &snapshots_alone, at(900))?.snapshots, [1, 2]);
+    assert_eq!([1, 2, 3].map(files), [false, false, true]);
+    // Only the records of the runs have no room yet.
+    assert!(full.prune(&lock, &rules(1), at(900)).is_err_and(|error| error.is_full_disk()));
+    drop((lock, full));
+    let lock = lake.lock("again", "test")?;
+    lake.prune(&lock, &rules(1), at(901))?;
+    assert_eq!(lake.audit()?.problems, []);
+    assert_eq!(standings(&lake)?.iter().filter(|entry| entry.1 == SnapshotState::Pruned).count(), 2);
+    Ok(())
+}

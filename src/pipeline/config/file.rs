@@ -35,7 +35,7 @@ pub struct Pipeline {
 impl Pipeline {
     /// Reads a pipeline file.
     pub fn read(path: &Path) -> Result<Self, SpecError> {
-        let text = std::fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
+        let text = read_regular(path).map_err(|source| unreadable(path, source))?;
         Self::of_text(path.to_owned(), Some(path.parent().map(Path::to_owned).unwrap_or_default()), text)
     }
 
@@ -200,9 +200,17 @@ fn check(spec: &PipelineSpec) -> Vec<WrongKey> {
     wrong
 }
 
+/// The text of a file that is one: a pipe would be waited for without end.
+pub(crate) fn read_regular(path: &Path) -> io::Result<String> {
+    match std::fs::metadata(path)?.is_file() {
+        true => std::fs::read_to_string(path),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+    }
+}
+
 /// The document numbers of a watch list that a pipeline file names.
 fn watch_list(list: &Path, pipeline: &Path, text: &str) -> Result<Vec<DocumentNumber>, SpecError> {
-    let numbers = std::fs::read_to_string(list).map_err(|error| {
+    let numbers = read_regular(list).map_err(|error| {
         let error = error.to_string();
         // The words of the system's error without its number.
         let why = error.split(" (os error").next().unwrap_or_default();

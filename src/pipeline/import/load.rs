@@ -99,12 +99,13 @@ fn check(import: &Import<'_>, before: &Known, read: &ReadNew) -> Result<()> {
     let digests: HashMap<&str, &str> =
         texts().map(|(file, read)| (file.name.as_str(), read.digest.as_str())).collect();
     let digest_of = |file: &SourceFile| digests.get(&*file.name).copied().or_else(|| before.digest_of(file));
-    check_claims(&import.all, digest_of)?;
+    let rows = || before.rows.iter().chain(read.rows.iter().map(|(row, _)| row));
+    let broken: HashSet<&str> = rows().filter(|row| !row.is_sound()).map(|row| row.digest.as_str()).collect();
+    let is_sound = |file: &&SourceFile| digest_of(file).is_none_or(|digest| !broken.contains(digest));
+    check_claims(import.all.iter().filter(is_sound), digest_of)?;
     check_sets((&import.all, &texts().collect::<Vec<_>>()), &read.rows, before, import.max_short)?;
     let of_nothing = texts().find_map(|(file, read)| Some(file.unusable(read.fault?)));
-    let is_any_sound =
-        before.rows.iter().chain(read.rows.iter().map(|(row, _)| row)).any(ImportRow::is_sound);
-    of_nothing.filter(|_| !is_any_sound).map_or(Ok(()), |error| Err(error.into()))
+    of_nothing.filter(|_| !rows().any(ImportRow::is_sound)).map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// What was read of the files of an import.

@@ -6,9 +6,9 @@ use super::load::{Import, Loaded, load};
 use super::sets::missing_files;
 use crate::import::files::source::Unread;
 use crate::import::rules::industry::Industries;
-use crate::lake::{Commit, Lake, LakeLock, RunDir, RunRecord, Staging};
+use crate::lake::{Commit, Lake, LakeLock, RunDir, RunRecord, Staging, new_run_id};
 use crate::pipeline::config::built_in;
-use crate::pipeline::config::file::{Pipeline, aggregates_of, check_sql};
+use crate::pipeline::config::file::{Pipeline, aggregates_of, check_sql, read_regular};
 use crate::pipeline::config::spec::ImportSpec;
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::progress::{Done, Event, Events, Work};
@@ -33,6 +33,8 @@ pub struct ImportContext {
     pub today: Date,
     /// The wall clock.
     pub now: fn() -> Timestamp,
+    /// Random letters and digits that end the ids of its runs.
+    pub token: String,
     /// Names the process that holds the lake's lock, for others who want it.
     pub holder: String,
     /// Variables of the environment for object stores, whose names begin as [`CLOUD_VARIABLES`](crate::lake::CLOUD_VARIABLES).
@@ -62,7 +64,7 @@ pub fn import(pipeline: &Pipeline, spec: &ImportSpec, context: &ImportContext) -
     let started = Instant::now();
     let begun_at = (context.now)();
     let name = &pipeline.spec.name;
-    let run_id = format!("{}-{name}", begun_at.strftime("%Y%m%dT%H%M%S%3fZ"));
+    let run_id = new_run_id(begun_at, name, &context.token);
     let lake = &context.lake;
     let lock = lake.lock(&run_id, &context.holder)?;
     check_source(lake)?;
@@ -109,7 +111,7 @@ impl Rules {
     fn of(pipeline: &Pipeline, spec: &ImportSpec) -> Result<Self> {
         let Some(file) = &spec.industries else { return Self::parse(None, built_in::INDUSTRIES.0.into()) };
         let path = pipeline.path_of(file);
-        match std::fs::read_to_string(&path) {
+        match read_regular(&path) {
             Ok(text) => Self::parse(Some(text), path),
             Err(source) => Err(PipelineError::UnreadableRules { path, source }),
         }
@@ -276,12 +278,12 @@ impl ImportRun<'_> {
         self.report(Event::Working(Work::Publishing));
         let aggregates = journal.aggregates.as_deref();
         let evidence = evidence_of_import(&staging, journal.today, aggregates, summary.quarantined)?;
-        let then = ending.check(&evidence, summary)?;
         let mut state = RunState::of(staging.parent());
+        let verdict = ending.check(&evidence, &state, summary)?;
         state.source = Some(SourceKind::State);
         state.read_once = true;
         state.ended = Some(self.record.run_id.clone());
-        ending.commit(staging, (journal, state), then, summary)
+        ending.commit(staging, (journal, state), verdict, summary)
     }
 
     fn ending(&self) -> Ending<'_> {

@@ -30,22 +30,22 @@ fn implausible(file: &str, why: String) -> SourceError {
     SourceError::Implausible { file: file.to_owned(), why }
 }
 
-/// Refuses two files with different texts for one place of a set. `digest_of` gives the digest of a text that was read.
-pub(super) fn check_claims<'d>(
-    files: &[SourceFile],
+/// Refuses two files with different texts for one place of a set, or for one day. `digest_of` gives the digest of a text that was read.
+pub(super) fn check_claims<'f, 'd>(
+    files: impl Iterator<Item = &'f SourceFile>,
     digest_of: impl Fn(&SourceFile) -> Option<&'d str>,
 ) -> Checked {
-    let mut claims: HashMap<(&str, Kind, Option<u8>), &SourceFile> = HashMap::new();
-    for file in files.iter().filter(|file| file.day.is_none()) {
-        let first = *claims.entry((&file.set, file.kind, file.expected().part)).or_insert(file);
+    let mut claims: HashMap<(&str, Kind, Option<Date>, Option<u8>), &SourceFile> = HashMap::new();
+    for file in files {
+        let place = (&*file.set, file.kind, file.day, file.expected().part);
+        let first = *claims.entry(place).or_insert(file);
         let digests = digest_of(first).zip(digest_of(file));
         if first.bytes != file.bytes || digests.is_some_and(|(one, other)| one != other) {
-            return Err(SourceError::TwoClaims {
-                one: first.name.clone(),
-                other: file.name.clone(),
-                what: name_of(file.kind, file.expected().part),
-                set: file.set.clone(),
-            });
+            let what = match file.day {
+                Some(day) => format!("the {} file of {day}", file.kind.name().replace('_', " ")),
+                None => format!("{} of the set in {}", name_of(file.kind, file.expected().part), file.set),
+            };
+            return Err(SourceError::TwoClaims { one: first.name.clone(), other: file.name.clone(), what });
         }
     }
     Ok(())

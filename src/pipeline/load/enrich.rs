@@ -153,7 +153,8 @@ impl Enriching<'_, '_> {
     }
 
     pub(super) async fn look_up_officers(&mut self, asker: &mut PageFetcher<'_>, id: i64) -> Result<()> {
-        let officers = LookUp::Officers.ask(asker, id).await?;
+        // Without its officers, a business keeps what the lake has of it: new details next to old officers are half of it.
+        let officers = LookUp::Officers.ask(asker, id).await.inspect_err(|_| self.batch.forget(id))?;
         self.take_officers(id, officers)
     }
 
@@ -234,6 +235,13 @@ impl Enriching<'_, '_> {
 }
 
 impl LookedUp {
+    /// Leaves a business for a later look-up.
+    fn forget(&mut self, id: i64) {
+        self.filings.retain(|row| row.business_id != id);
+        self.details.retain(|row| row.business_id != id);
+        self.with_officers.remove(&id);
+    }
+
     pub(super) fn land(self, landing: &mut Landing) -> Result<()> {
         if self.filings.is_empty() && self.with_officers.is_empty() {
             return Ok(());

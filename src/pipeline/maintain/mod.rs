@@ -4,8 +4,10 @@
 //!
 //! - `status`: snapshots, coverage, requests and runs of a lake
 //! - `replay`: rebuilding a run's snapshots from its archived pages
+//! - `prefix_losses`: prefixes of the register that lost rows
 //! - `repair`: repairing damaged files
 
+mod prefix_losses;
 pub(crate) mod repair;
 pub(crate) mod replay;
 pub(crate) mod status;

@@ -1,9 +1,8 @@
 //! Repairs damaged files, the safest way first: from an intact copy in the lake, or else from the archived pages of the run that wrote
 //! the file. If both fail, a new snapshot omits the lost rows and marks their days as incomplete, so that the next run reads them.
 
+use super::prefix_losses::{Reading, read_since, starts_with_losses};
 use super::replay::remake;
-use crate::contract::listing::Listing;
-use crate::extract::registry::prefixes::{NamePrefix, prefix_of};
 use crate::lake::{
     Base, Commit, CommitInfo, DamagedFile, Lake, LakeError, LakeLock, Month, Problem, RunRecord,
 };
@@ -11,10 +10,8 @@ use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::import::known::forget;
 use crate::pipeline::plan::lake_view::coverage_rows;
 use crate::pipeline::publish::report::write_shown;
-use crate::pipeline::state::registry::{RegisterState, RegisterStatus};
 use crate::pipeline::state::run_state::{RunState, SourceKind};
-use crate::table::{CoverageRow, FilingColumns, Row, Table, TableError, read_table};
-use arrow::record_batch::RecordBatch;
+use crate::table::{CoverageRow, Row, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -207,6 +204,15 @@ impl Repair<'_> {
             }
             staging.merge(Table::Coverage, &CoverageRow::batch(&rows)?)?;
         }
+        state.sums_may_differ = true;
+        if state.source != Some(SourceKind::State) {
+            for file in lost {
+                let had_at = self.lake.origin_commit(&file.entry)?.map(|commit| commit.committed_at);
+                month_of(file)
+                    .into_iter()
+                    .for_each(|month| state.losses.note(month, had_at.unwrap_or(self.now)));
+            }
+        }
         let mut lost_starts = BTreeSet::new();
         if !months.is_empty() && !state.register.is_empty() {
             let filings = staging.files().remove(Table::Filings.name()).unwrap_or_default();
@@ -264,69 +270,6 @@ fn month_of(file: &DamagedFile) -> Option<Month> {
     file.entry.path.split('/').nth(1).filter(|_| is_filings).and_then(Month::from_folder)
 }
 
-/// A prefix, and whether fictitious names are meant.
-type Reading = (NamePrefix, bool);
-
-/// Since when each prefix counts as read with its current rows: the time of the oldest such commit, pruned ones included.
-fn read_since(lake: &Lake) -> Result<BTreeMap<Reading, (u64, Timestamp)>, LakeError> {
-    let mut times: BTreeMap<Reading, (u64, Timestamp)> = BTreeMap::new();
-    for snapshot in lake.commits()? {
-        let commit = match lake.commit(snapshot) {
-            Err(LakeError::Damaged { .. }) => continue,
-            other => other?,
-        };
-        let before = std::mem::take(&mut times);
-        let state = RunState::from_commit(&commit.state);
-        for (start, is_fictitious, rows) in state.register.starts() {
-            let reading = (start, is_fictitious);
-            let since = before.get(&reading).filter(|(known, _)| *known == rows).map(|(_, since)| *since);
-            times.insert(reading, (rows, since.unwrap_or(commit.committed_at)));
-        }
-    }
-    Ok(times)
-}
-
-/// Prefixes that count as read, but have fewer rows in these files. Rows added after their prefix was read do not count.
-fn starts_with_losses(
-    register: &RegisterState,
-    read_since: &BTreeMap<Reading, (u64, Timestamp)>,
-    filings: &[PathBuf],
-) -> Result<BTreeSet<Reading>> {
-    let listed_alone = register.status == Some(RegisterStatus::Active);
-    let mut left: BTreeMap<Reading, u64> = BTreeMap::new();
-    for file in filings {
-        let columns = ["name", "entity_type", "listed", "first_seen_at"];
-        for batch in read_table(Table::Filings, file, Some(&columns))? {
-            count_rows(&batch?, listed_alone, read_since, &mut left)?;
-        }
-    }
-    let is_short = |reading: &Reading, rows: u64| left.get(reading).copied().unwrap_or(0) < rows;
-    let starts = register.starts().map(|(start, is_fictitious, rows)| ((start, is_fictitious), rows));
-    Ok(starts.filter(|(reading, rows)| is_short(reading, *rows)).map(|(reading, _)| reading).collect())
-}
-
-/// Counts rows that existed when their prefix was read.
-fn count_rows(
-    batch: &RecordBatch,
-    listed_alone: bool,
-    read_since: &BTreeMap<Reading, (u64, Timestamp)>,
-    left: &mut BTreeMap<Reading, u64>,
-) -> Result<(), TableError> {
-    let columns = FilingColumns::new(batch);
-    let (names, kinds) = (columns.name()?, columns.entity_type()?);
-    let (listed, seen) = (columns.listed()?, columns.first_seen_at()?);
-    for row in 0..columns.rows() {
-        let Some(start) = prefix_of(names.value(row)) else { continue };
-        let reading = (start, Listing::FICTITIOUS.holds(kinds.value(row)));
-        let was_there =
-            read_since.get(&reading).is_some_and(|(_, at)| seen.value(row) <= at.as_microsecond());
-        if was_there && (listed.value(row) || !listed_alone) {
-            *left.entry(reading).or_default() += 1;
-        }
-    }
-    Ok(())
-}
-
 /// What the loss of a file means. With filings, some prefixes may lose rows.
 fn loss(file: &DamagedFile, starts: &BTreeSet<Reading>) -> String {
     let rows = file.entry.rows;
@@ -348,49 +291,5 @@ fn loss(file: &DamagedFile, starts: &BTreeSet<Reading>) -> String {
             format!("{rows} rows; they are looked up again when they are selected")
         }
         (Some(_), _) => format!("{rows} rows of history"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::contract::reference::EntityType;
-    use crate::pipeline::load::recount::tests::at;
-    use crate::table::{FilingRow, write_rows};
-    use jiff::civil::date;
-
-    fn filing(id: i64, name: &str, kind: EntityType, listed: bool, seen: i64) -> FilingRow {
-        let plain =
-            crate::pipeline::load::recount::tests::filing(id, date(2026, 11, 20), kind.key(), "active");
-        FilingRow { name: name.to_owned(), listed, first_seen_at: at(seen), changed_at: at(seen), ..plain }
-    }
-
-    #[test]
-    fn a_prefix_with_fewer_rows_than_when_it_was_read_has_losses_despite_later_rows() {
-        let (read_at, today) = (10, date(2026, 11, 20));
-        let rows = [
-            filing(1, "SUN", EntityType::Llc, true, read_at),
-            filing(2, "SUNDIAL", EntityType::Llc, true, read_at + 1),
-            filing(3, "SUNNY", EntityType::Fictitious, true, read_at),
-            filing(4, "sara", EntityType::Llc, false, read_at),
-        ];
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("part.parquet");
-        write_rows(&rows, &file, &[]).expect("written");
-        let found = [((['S', 'U'], false), 2), ((['S', 'U'], true), 1), ((['S', 'A'], false), 1)];
-        let read: BTreeMap<Reading, (u64, Timestamp)> =
-            found.iter().map(|(reading, rows)| (*reading, (*rows, at(read_at)))).collect();
-        for (status, short) in [
-            (RegisterStatus::All, vec![(['S', 'U'], false)]),
-            (RegisterStatus::Active, vec![(['S', 'A'], false), (['S', 'U'], false)]),
-        ] {
-            let mut register = RegisterState::default();
-            register.begin(status, today, None);
-            for ((start, is_fictitious), rows) in found {
-                register.finish(start, is_fictitious, today, rows);
-            }
-            let lost = starts_with_losses(&register, &read, std::slice::from_ref(&file)).expect("rows");
-            assert_eq!(lost.into_iter().collect::<Vec<_>>(), short, "{status:?}");
-        }
     }
 }

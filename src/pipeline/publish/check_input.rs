@@ -28,7 +28,7 @@ pub(crate) fn evidence(run: &Run<'_>, landing: &Landing, summary: &RunSummary) -
     let months = staging.changed_months();
     let mut evidence = Evidence {
         quarantined: summary.quarantined,
-        unknown_fields: summary.unknown_fields.values().sum(),
+        unknown_fields: summary.unknown_fields.clone(),
         incomplete_days: match summary.stopped {
             // A paused run reads them when it resumes.
             Some(_) => 0,
@@ -40,7 +40,7 @@ pub(crate) fn evidence(run: &Run<'_>, landing: &Landing, summary: &RunSummary) -
             .register
             .as_ref()
             .filter(|register| summary.stopped.is_none() && register.left == 0)
-            .and_then(RegisterSummary::missing_words),
+            .and_then(RegisterSummary::missing_businesses),
         ..Evidence::default()
     };
     let seen = look_at_months(&months, run.record.today, &mut evidence)?;
@@ -79,7 +79,7 @@ fn look_at_months(
             evidence.settled_months.push(MonthRows { month: month.to_string(), before, after });
         }
     }
-    evidence.odd_dates = seen.odd.iter().map(|(what, rows)| (*what, *rows)).collect();
+    evidence.odd_dates = std::mem::take(&mut seen.odd);
     evidence.farthest = seen.farthest;
     Ok(seen)
 }
@@ -138,7 +138,7 @@ struct Seen {
     limit: Date,
     /// Listed filings by day, without fictitious names.
     listed: BTreeMap<Date, i64>,
-    odd: BTreeMap<&'static str, u64>,
+    odd: BTreeMap<(&'static str, Option<Month>), u64>,
     /// The newest impossible filing date.
     farthest: Option<Date>,
 }
@@ -181,7 +181,34 @@ impl Seen {
             ("dissolved before they were filed", dissolved_before),
         ];
         for (what, _) in odd.into_iter().filter(|(_, is_odd)| *is_odd) {
-            *self.odd.entry(what).or_default() += 1;
+            *self.odd.entry((what, Month::of(filed))).or_default() += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::load::recount::tests::filing;
+    use crate::table::write_rows;
+
+    #[test]
+    fn a_date_far_ahead_is_named_with_its_month_and_the_day_before_it_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let today = date(2026, 11, 20);
+        let days =
+            [date(2062, 7, 16), plus_days(today, MAX_DAYS_AHEAD), plus_days(today, MAX_DAYS_AHEAD + 1)];
+        let mut months = BTreeMap::new();
+        for (id, day) in (1..).zip(days) {
+            let path = folder.path().join(format!("{id}.parquet"));
+            write_rows(&[filing(id, day, "llc", "active")], &path, &[]).expect("written");
+            let none = MonthFiles { before: Vec::new(), after: Vec::new() };
+            months.entry(Month::of(day).expect("a month")).or_insert(none).after.push(path);
+        }
+        let mut evidence = Evidence::default();
+        look_at_months(&months, today, &mut evidence).expect("read");
+        let odd = |day: Date| (("filed more than a year from now", Month::of(day)), 1);
+        assert_eq!(evidence.odd_dates, BTreeMap::from([odd(days[0]), odd(days[2])]));
+        assert_eq!(evidence.farthest, Some(days[0]));
     }
 }

@@ -1,6 +1,6 @@
 //! What all runs do at their end: aggregates, the verdict of the checks, the commit or the review, and closing.
 
-use super::checks::{Evidence, findings, findings_that, verdict};
+use super::checks::{Evidence, Verdict, findings, findings_that, verdict};
 use super::merge::add_up;
 use super::report::write_report;
 use super::summary::{Outcome, RunSummary};
@@ -38,22 +38,25 @@ impl Ending<'_> {
         Ok(())
     }
 
-    /// Notes and logs what the checks find, and returns what follows. An error if one of them ends the run.
+    /// Notes and logs what the checks find, and returns what follows. `before` is the state of the newest snapshot. An error if one of them
+    /// ends the run.
     pub(in crate::pipeline) fn check(
         &self,
         evidence: &Evidence,
+        before: &RunState,
         summary: &mut RunSummary,
-    ) -> Result<OnFailure> {
-        let found = findings(&self.pipeline.spec.checks, evidence);
+    ) -> Result<Verdict> {
+        let mut found = findings(&self.pipeline.spec.checks, evidence);
+        let verdict = verdict(&mut found, before);
         for finding in &found {
             tracing::warn!(then = ?finding.then, "{}", finding.what);
         }
         summary.checks = found.iter().map(|finding| finding.what.clone()).collect();
-        match verdict(&found) {
+        match verdict.then {
             OnFailure::Fail => {
                 Err(PipelineError::CheckFailed { failures: findings_that(&found, OnFailure::Fail) })
             }
-            then => Ok(then),
+            _ => Ok(verdict),
         }
     }
 
@@ -62,13 +65,15 @@ impl Ending<'_> {
     pub(in crate::pipeline) fn commit(
         &self,
         staging: Staging,
-        (journal, state): (&Journal, RunState),
-        then: OnFailure,
+        (journal, mut state): (&Journal, RunState),
+        verdict: Verdict,
         summary: &mut RunSummary,
     ) -> Result<()> {
+        state.accepted = verdict.accepted;
+        state.sums_may_differ &= journal.aggregates.is_none();
         self.dir.write_journal(staging.snapshot(), journal)?;
         let info = self.commit_info(journal, state, summary);
-        if then == OnFailure::Tell {
+        if verdict.then == OnFailure::Tell {
             let snapshot = staging.commit(info)?.snapshot;
             self.events.report(Event::Done(Done::Published(snapshot)));
             (summary.snapshot, summary.outcome) = (Some(snapshot), Outcome::Complete);

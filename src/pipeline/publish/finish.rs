@@ -97,17 +97,17 @@ fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary
     landing.journal.aggregates = aggregates_of(run.pipeline)?;
     ending.aggregate(&landing.journal, &mut landing.staging)?;
     run.progress.report(Event::Working(Work::Publishing));
-    let then = ending.check(&evidence(run, &landing, summary)?, summary)?;
+    let verdict = ending.check(&evidence(run, &landing, summary)?, &run.state, summary)?;
     if landing.staging.is_unchanged() && !knows_more(run, landing.staging.parent()) {
         summary.outcome = Outcome::Unchanged;
         run.progress.report(Event::Done(Done::Unchanged(summary.snapshot)));
         return Ok(());
     }
     // A run that resumes later is reviewed once it has ended.
-    if then != OnFailure::Tell && summary.stopped.is_some() {
+    if verdict.then != OnFailure::Tell && summary.stopped.is_some() {
         return Ok(());
     }
-    ending.commit(landing.staging, (&landing.journal, state_of(run, summary)), then, summary)
+    ending.commit(landing.staging, (&landing.journal, state_of(run, summary)), verdict, summary)
 }
 
 fn ending<'r>(run: &'r Run<'_>) -> Ending<'r> {
@@ -155,6 +155,7 @@ fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
         || before.enrich != run.state.enrich
         || before.drifted != run.state.drifted
         || before.backoffs != run.state.backoffs
+        || before.losses != run.state.losses
 }
 
 /// Sets the outcome, and closes the run unless it paused. Incomplete days and a review do not keep it open.

@@ -14,6 +14,7 @@ use crate::pipeline::load::recount::LakeCounts;
 use crate::pipeline::load::reference_tables::merge_lists;
 use crate::pipeline::plan::lake_view::staged_coverage_rows;
 use crate::pipeline::state::provenance::Journal;
+use crate::pipeline::state::run_state::RunState;
 use crate::table::{CoverageRow, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -37,6 +38,7 @@ pub(super) fn merge_landed(
         has_lists: reference.is_some(),
         follows_listed,
         readable_from: (!follows_listed).then_some(run.from),
+        losses: RunState::of(landing.staging.parent()).losses,
         silent_about: spec.enrich.is_some().then(|| "businesses that were looked up".to_owned()),
         ..std::mem::take(&mut landing.journal)
     };
@@ -54,6 +56,7 @@ pub(crate) fn merge(
     lists: Option<(&Reference, &[DailyCount])>,
 ) -> Result<Merged> {
     landing.end()?;
+    landing.staging.note_losses(journal.losses.clone());
     let mut deltas = std::mem::take(&mut landing.looked_up);
     let filings = landing.staging.merge_filings(&landing.days_to_compare(), (observed_at, landing.today))?;
     let counts = journal.follows_listed.then(|| count_listed(landing)).transpose()?;

@@ -269,11 +269,13 @@ impl RunSummary {
 }
 
 impl RegisterSummary {
-    /// Describes the businesses that are missing, where there are any.
-    pub(crate) fn missing_words(&self) -> Option<String> {
+    /// Number and description of the businesses that are missing or too many, where there are any.
+    pub(crate) fn missing_businesses(&self) -> Option<(u64, String)> {
         let missing = self.missing.filter(|missing| *missing != 0)?;
         let (total, found) = (self.businesses_total, self.businesses_total as i64 - missing);
-        Some(format!("the API counts {total} businesses, the lake holds {found} of those that this counts"))
+        let what =
+            format!("the API counts {total} businesses, the lake holds {found} of those that this counts");
+        Some((missing.unsigned_abs(), what))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::run_state::ReadBackoff;
 use crate::contract::eastern::window_start;
+use crate::lake::Losses;
 use crate::pipeline::context::Run;
 use crate::pipeline::load::landing::Landing;
 
@@ -16,6 +17,13 @@ impl Run<'_> {
         self.remember_backoffs(landing);
         let oldest = window_start(self.record.today, self.plan.window_days);
         let state = &mut self.state;
+        state.losses.note_read(landing.days_to_compare());
+        match state.register.is_empty() {
+            true => state.losses.forget_before(oldest),
+            // A register reads months of any age, by prefixes.
+            false if state.register.searched.is_some() => state.losses = Losses::default(),
+            false => {}
+        }
         state.miscounted.retain(|day| *day >= oldest);
         state.read_whole.values_mut().for_each(|days| days.retain(|day, _| *day >= oldest));
         state.drifted.values_mut().for_each(|days| days.retain(|day| *day >= oldest));

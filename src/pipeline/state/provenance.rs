@@ -3,6 +3,7 @@
 
 use crate::extract::fetch::PageKey;
 use crate::extract::listing::{DayReading, Reading};
+use crate::lake::Losses;
 use hashbrown::HashMap;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -27,6 +28,9 @@ pub(crate) struct Journal {
     pub(crate) readable_from: Option<Date>,
     /// What the journal does not record, so that the snapshot cannot be rebuilt.
     pub(crate) silent_about: Option<String>,
+    /// Months that a repair had left out before.
+    #[serde(default, skip_serializing_if = "Losses::is_empty")]
+    pub(crate) losses: Losses,
     /// The files of the state that were imported; none of a run that read the API.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) imported: Option<ImportedFiles>,

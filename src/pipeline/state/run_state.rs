@@ -8,7 +8,7 @@ use crate::extract::detail::LookUp;
 use crate::extract::listing::DailyListing;
 use crate::extract::plan::change_rate::Pace;
 use crate::extract::query::histogram::Shares;
-use crate::lake::Commit;
+use crate::lake::{Commit, Losses};
 use crate::normalize::OpenValues;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -65,10 +65,22 @@ pub(crate) struct RunState {
     /// By aggregate of the snapshot, the digest of what computed it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) aggregates: BTreeMap<String, String>,
+    /// Months that a repair left out and that were not read again.
+    #[serde(skip_serializing_if = "Losses::is_empty")]
+    pub(crate) losses: Losses,
+    /// What checks found in this snapshot. It is no reason to stop a later run: the snapshot is published, perhaps by a person.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) accepted: Accepted,
+    /// Whether a repair left rows out, and no run has added up since: then changes may be of businesses that are gone.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) sums_may_differ: bool,
     /// When the merged lists and counts arrived.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) lists: NewestLists,
 }
+
+/// By check, the size of each part of what it found.
+pub(crate) type Accepted = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// Days that a run wants complete: those of its window, in each listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

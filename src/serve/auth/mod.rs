@@ -7,6 +7,7 @@
 //! - [`key_file`]: accounts and keys in TOML
 //! - `key_text`: changes of its text that keep comments and layout
 //! - `replace_file`: a new text that keeps owner, mode and links
+//! - `erased_key`: a key closed on a full disk
 //! - [`access`]: key → caller, and the limits of a test instance
 //! - `usage_file`: request counts on disk, a line an account
 //! - `usage_account`: the counts of an account, and what the file has of them
@@ -15,6 +16,7 @@
 //! - `last_use`: when each key was used last
 
 pub(super) mod access;
+mod erased_key;
 pub(super) mod key_file;
 mod key_text;
 mod last_use;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sunlake::cli::Cli;
 
 /// Variables that no flag has: name, meaning.
-const WITHOUT_FLAG: [(&str, &str); 14] = [
+const WITHOUT_FLAG: [(&str, &str); 15] = [
     ("SUNLAKE_API_KEY", "The key of the API. It is never given on the command line."),
     ("SUNLAKE_API_KEY_FILE", "A file with that key. Read when `SUNLAKE_API_KEY` is not set."),
     ("AWS_…", "Credentials, region and endpoint of an S3 lake: every variable that begins with `AWS_`."),
@@ -25,7 +25,11 @@ const WITHOUT_FLAG: [(&str, &str); 14] = [
     ),
     (
         "TOKIO_WORKER_THREADS, POLARS_MAX_THREADS",
-        "Numbers of threads, from 1 to 1024. Other values, and other variables that begin with `POLARS_`, are not used.",
+        "Numbers of threads, from 1 to 1024. Other values, and other variables that begin with `POLARS_` than the next two, are not used.",
+    ),
+    (
+        "POLARS_TEMP_DIR, POLARS_VERBOSE",
+        "A folder for temporary files of large queries; 1 to print what polars does.",
     ),
     ("SUNLAKE_LEFT_OUT", "Set by the program for itself: the variables that it does not use."),
     (
