@@ -30,16 +30,17 @@ pub(super) struct Listings {
     pub(super) gone: BTreeMap<i64, (i32, bool)>,
     /// When the run observed the listings, in microseconds.
     pub(super) observed_at: i64,
-    /// Whether a new business is a change; false in the first load.
-    pub(super) has_news: bool,
 }
+
+/// Whether a business of this Date32 day and type that the lake did not have is news.
+pub(super) type IsNews<'a> = dyn Fn(i32, &str) -> bool + 'a;
 
 /// Merges one month: `existing` rows of the lake, less those of businesses that were observed in another month, and the
 /// newest observation of each business. Returns the rows, unsorted, with the businesses by what happened to them, and adds what changed to `changes`.
 pub(super) fn merge_month(
     existing: &RecordBatch,
     observed: &RecordBatch,
-    listings: &Listings,
+    (listings, is_news): (&Listings, &IsNews<'_>),
     changes: &mut Changes,
 ) -> Result<(RecordBatch, TableDelta), LakeError> {
     let sides = Sides::of(existing, observed, listings)?;
@@ -55,7 +56,7 @@ pub(super) fn merge_month(
         }
     }
     for row in (0..is_known.len()).filter(|row| !is_known[*row] && !sides.new.is_gone(*row, listings)) {
-        merged.add(&sides.new, row, listings.has_news, changes);
+        merged.add(&sides.new, row, is_news(sides.new.days[row], sides.new.types.value(row)), changes);
     }
     let counts = std::mem::take(&mut merged.counts);
     Ok((merged.into_rows(existing, observed)?, counts))
