@@ -94,7 +94,7 @@ fn write_table(table: Table, rows: &[Row], path: &Path) {
     write_batch(&RecordBatch::try_new(schema, columns).expect("columns of the schema"), path);
 }
 
-fn write_batch(batch: &RecordBatch, path: &Path) {
+pub(super) fn write_batch(batch: &RecordBatch, path: &Path) {
     let file = std::fs::File::create(path).expect("a file");
     let mut writer = ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
     writer.write(batch).expect("rows");
