@@ -6,9 +6,11 @@
 --   entity_type             llc, corporation, partnership, nonprofit, fictitious, trust
 --   filings                 businesses filed in the month
 --   previous_month_filings  the month before; null unless the lake has that month completely
---   month_over_month        filings / previous_month_filings - 1; null unless both months are complete
+--   month_over_month        filings / previous_month_filings - 1; null unless both months are complete and at least
+--                           99 of 100 businesses filed in the earlier one are still listed (see agg_month)
 --   year_ago_filings        the same month a year ago; null unless the lake has it completely
---   year_over_year          filings / year_ago_filings - 1; null unless both months are complete
+--   year_over_year          filings / year_ago_filings - 1; null unless both months are complete and at least
+--                           99 of 100 businesses filed in the earlier one are still listed (see agg_month)
 --   share_of_state          part of the state's filings of this type and month
 --   rank_in_state           1 has the most filings of this type and month; equal counts share a rank
 --   complete                the month is over and coverage proves every day of it complete, fictitious names included,
@@ -41,9 +43,9 @@ SELECT
     n.entity_type AS entity_type,
     n.filings AS filings,
     CASE WHEN mp.complete THEN COALESCE(p.filings, CAST(0 AS BIGINT)) END AS previous_month_filings,
-    CASE WHEN n.complete AND p.complete THEN CAST(n.filings AS DOUBLE) / CAST(p.filings AS DOUBLE) - 1 END AS month_over_month,
+    CASE WHEN n.complete AND p.complete AND (mp.filed - mp.filings) * 100 <= mp.filed THEN CAST(n.filings AS DOUBLE) / CAST(p.filings AS DOUBLE) - 1 END AS month_over_month,
     CASE WHEN my.complete THEN COALESCE(y.filings, CAST(0 AS BIGINT)) END AS year_ago_filings,
-    CASE WHEN n.complete AND y.complete THEN CAST(n.filings AS DOUBLE) / CAST(y.filings AS DOUBLE) - 1 END AS year_over_year,
+    CASE WHEN n.complete AND y.complete AND (my.filed - my.filings) * 100 <= my.filed THEN CAST(n.filings AS DOUBLE) / CAST(y.filings AS DOUBLE) - 1 END AS year_over_year,
     CAST(n.filings AS DOUBLE) / CAST(SUM(n.filings) OVER (PARTITION BY n.filed_month, n.entity_type) AS DOUBLE) AS share_of_state,
     CAST(RANK() OVER (PARTITION BY n.filed_month, n.entity_type ORDER BY n.filings DESC) AS BIGINT) AS rank_in_state,
     n.complete AS complete

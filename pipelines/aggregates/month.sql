@@ -4,24 +4,27 @@
 --   filed_month             YYYY-MM
 --   filings                 businesses filed in the month
 --   previous_month_filings  the month before; null unless the lake has that month completely
---   month_over_month        filings / previous_month_filings - 1; null unless both months are complete
+--   month_over_month        change of filed on the month before; null unless both months are complete and have filed
 --   year_ago_filings        the same month a year ago; null unless the lake has it completely
---   year_over_year          filings / year_ago_filings - 1; null unless both months are complete
+--   year_over_year          change of filed on a year ago; null unless both months are complete and have filed
 --   days_complete           days of the month, up to today, that coverage proves complete, fictitious names included
 --   complete                the month is over and coverage proves every day of it complete, fictitious names included,
 --                           as last read; filings of its last days still arrive for two weeks (see days)
+--   filed                   businesses filed in the month, listed or no more: older months have lost more of them, so that
+--                           only this number can be compared. Null where the lake cannot know it (see days)
 -- Adds up: SELECT SUM(filings) FROM agg_month equals SELECT COUNT(*) FROM filings WHERE listed
 SELECT
     m.filed_month AS filed_month,
     m.filings AS filings,
     CASE WHEN p.complete THEN p.filings END AS previous_month_filings,
-    CASE WHEN m.complete AND p.complete AND p.filings > 0
-        THEN CAST(m.filings AS DOUBLE) / CAST(p.filings AS DOUBLE) - 1 END AS month_over_month,
+    CASE WHEN m.complete AND p.complete AND p.filed > 0
+        THEN CAST(m.filed AS DOUBLE) / CAST(p.filed AS DOUBLE) - 1 END AS month_over_month,
     CASE WHEN y.complete THEN y.filings END AS year_ago_filings,
-    CASE WHEN m.complete AND y.complete AND y.filings > 0
-        THEN CAST(m.filings AS DOUBLE) / CAST(y.filings AS DOUBLE) - 1 END AS year_over_year,
+    CASE WHEN m.complete AND y.complete AND y.filed > 0
+        THEN CAST(m.filed AS DOUBLE) / CAST(y.filed AS DOUBLE) - 1 END AS year_over_year,
     m.days_complete AS days_complete,
-    m.complete AS complete
+    m.complete AS complete,
+    m.filed AS filed
 FROM months m
 LEFT JOIN months p ON p.month_number = m.month_number - 1
 LEFT JOIN months y ON y.month_number = m.month_number - 12

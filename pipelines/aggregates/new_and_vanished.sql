@@ -1,10 +1,11 @@
 -- What appeared and vanished with each run, by county and type?
 --
--- One row a day of runs, county and type. A lake's first rows are no news. Counts are businesses.
+-- One row a day of runs, county and type. What the first complete reading of an older day finds is no news.
+-- Counts are businesses.
 --   observed_on  Eastern day of the runs that saw it
 --   county       county name; null outside Florida and where it is unknown
 --   entity_type  llc, corporation, partnership, nonprofit, fictitious, trust
---   appeared     businesses read for the first time
+--   appeared     businesses read for the first time, on days that were complete before or have come since
 --   vanished     businesses that a complete reading of their day no longer shows
 --   returned     businesses that are shown again after they had vanished
 -- Adds up: SELECT SUM(appeared + vanished + returned) FROM agg_new_and_vanished equals SELECT COUNT(*) FROM changes WHERE change <> 'changed'

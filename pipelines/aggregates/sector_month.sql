@@ -5,7 +5,8 @@
 --   industry_sector         sector key of the API
 --   filings                 businesses filed in the month
 --   year_ago_filings        the same month a year ago; null unless the lake has it completely
---   year_over_year          filings / year_ago_filings - 1; null unless both months are complete
+--   year_over_year          filings / year_ago_filings - 1; null unless both months are complete and at least
+--                           99 of 100 businesses filed in the earlier one are still listed (see agg_month)
 --   share_of_month          part of the month's filings
 --   complete                the month is over and coverage proves every day of it complete, fictitious names included
 -- Adds up: SELECT SUM(filings) FROM agg_sector_month equals SELECT COUNT(*) FROM filings WHERE listed
@@ -33,7 +34,7 @@ SELECT
     n.industry_sector AS industry_sector,
     n.filings AS filings,
     CASE WHEN my.complete THEN COALESCE(y.filings, CAST(0 AS BIGINT)) END AS year_ago_filings,
-    CASE WHEN n.complete AND y.complete THEN CAST(n.filings AS DOUBLE) / CAST(y.filings AS DOUBLE) - 1 END AS year_over_year,
+    CASE WHEN n.complete AND y.complete AND (my.filed - my.filings) * 100 <= my.filed THEN CAST(n.filings AS DOUBLE) / CAST(y.filings AS DOUBLE) - 1 END AS year_over_year,
     CAST(n.filings AS DOUBLE) / CAST(n.month_filings AS DOUBLE) AS share_of_month,
     n.complete AS complete
 FROM numbered n

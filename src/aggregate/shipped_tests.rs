@@ -1,5 +1,7 @@
 //! The results of the shipped SQL files over a lake small enough to count by hand.
 
+mod growth_simulation;
+
 use super::figures::read::read_figures;
 use super::on_disk::Cells;
 use super::reconcile::{Scope, read_reconciliation};
@@ -16,7 +18,7 @@ use std::path::Path;
 
 const SHIPPED: &str = "city_month county_month county_type_day county_type_month county_type_window county_window \
                        hot_addresses month new_and_vanished reconcile sector_county_month sector_month type_month \
-                       weekday_profile weekday_type_profile zip3_month";
+                       week weekday_profile weekday_type_profile zip3_month";
 
 /// Lines of SQL without comments, at most.
 const MOST_LINES: usize = 40;
@@ -104,20 +106,26 @@ const OF_TEN_FILINGS: &str = "\
 2026-06|llc|2|||||1.0|true
 2025-07|llc|1|||||1.0|true
 # month -- sums of the state
-2026-08|1|5||||2|false
-2026-07|5|2|1.5|1|4.0|31|true
-2026-06|2|||||30|true
-2025-07|1|||||31|true
+2026-08|1|5||||2|false|1
+2026-07|5|2|2.0|1|5.0|31|true|6
+2026-06|2|||||30|true|2
+2025-07|1|||||31|true|1
 # county_window -- counts back from today, with today as day 1
-2026-08-02|Duval|5|0|3|4|1||false|0.8|1
-2026-08-02||1|0|1|1|0||false|0.2|2
-2026-08-02|Lee|1|0|0|0|1||false|0.0|3
+2026-08-02|Duval|5|0|3|4|1||false|0.8|1|0|0|||||63
+2026-08-02||1|0|1|1|0||false|0.2|2|0|0|||||63
+2026-08-02|Lee|1|0|0|0|1||false|0.0|3|0|0|||||63
 # county_type_window
-2026-08-02|Duval|corporation|1|0|1|1|0||false|1.0|1
-2026-08-02|Duval|fictitious|1|0|1|1|0||false|1.0|1
-2026-08-02|Duval|llc|3|0|1|2|1||false|0.6666666666666666|1
-2026-08-02||llc|1|0|1|1|0||false|0.3333333333333333|2
-2026-08-02|Lee|llc|1|0|0|0|1||false|0.0|3
+2026-08-02|Duval|corporation|1|0|1|1|0||false|1.0|1|0|0|||||63
+2026-08-02|Duval|fictitious|1|0|1|1|0||false|1.0|1|0|0|||||63
+2026-08-02|Duval|llc|3|0|1|2|1||false|0.6666666666666666|1|0|0|||||63
+2026-08-02||llc|1|0|1|1|0||false|0.3333333333333333|2|0|0|||||63
+2026-08-02|Lee|llc|1|0|0|0|1||false|0.0|3|0|0|||||63
+# week -- holidays and the days after are not compared
+2026-08-10|1|0|false|0|0|0|||false
+2026-07-06|4|7|true|6|0|0|||false
+2026-06-29|1|7|true|4|0|0|||false
+2026-06-15|2|7|true|6|0|0|||false
+2025-06-30|1|6|false|0|0|0|||false
 # sector_month 2026-07
 2026-07|food|4|1|3.0|0.8|true
 2026-07|trade|1|0||0.2|true
@@ -193,7 +201,7 @@ fn a_day_without_fictitious_names_is_complete_only_without_them() {
     coverage.retain(|row| row["filed_date"] != "2026-07-06" || row["entity_type"] == "*");
     let lake = lake_covered_by(coverage);
     let lines = |name: &str, start: &str| starting(run(&lake, name), start);
-    assert_eq!(lines("month", "2026-07"), ["2026-07|5|2||1||30|false"]);
+    assert_eq!(lines("month", "2026-07"), ["2026-07|5|2||1||30|false|6"]);
     assert_eq!(
         lines("county_type_month", "2026-07|Duval|llc"),
         ["2026-07|Duval|llc|2|1||1||0.6666666666666666|1|false"]
@@ -214,9 +222,16 @@ fn a_day_without_fictitious_names_is_complete_only_without_them() {
 
 /// A lake of one county, with these filings a day on each of these days, and complete days from May on.
 fn bay(filings: &[(&str, usize)]) -> TinyLake {
-    let filing =
-        |day: &str| row([("filed_date", day), ("county", "Bay"), ("entity_type", "llc"), ("listed", "true")]);
-    let rows = filings.iter().flat_map(|(day, number)| vec![filing(day); *number]).collect();
+    counties(&filings.iter().map(|(day, number)| ("Bay", *day, *number)).collect::<Vec<_>>())
+}
+
+/// The same with counties.
+fn counties(filings: &[(&str, &str, usize)]) -> TinyLake {
+    let filing = |county: &str, day: &str| {
+        row([("filed_date", day), ("county", county), ("entity_type", "llc"), ("listed", "true")])
+    };
+    let of_day = |(county, day, number): &(&str, &str, usize)| vec![filing(county, day); *number];
+    let rows = filings.iter().flat_map(of_day).collect();
     let read = days_newest_first(date(2026, 5, 1), date(2026, 8, 2));
     let coverage = read.flat_map(|day| ["*", "fictitious"].map(|listing| covered(day, listing, "0", "true")));
     TinyLake::of([
@@ -231,19 +246,72 @@ fn window_edges_are_today_and_the_days_6_29_and_364_before_and_15_to_74() {
     let window = |days: [&str; 6]| run(&bay(&days.map(|day| (day, 1))), "county_window")[0].clone();
     // Today, and 6, 29, 364, 15 and 45 days ago.
     let inside = ["2026-08-02", "2026-07-27", "2026-07-04", "2025-08-03", "2026-07-18", "2026-06-18"];
-    assert_eq!(window(inside), "2026-08-02|Bay|6|2|4|2|1|1.0|false|1.0|1");
+    // Growth compares Saturday the 18th of July and Thursday the 18th of June, both with days that have none.
+    assert_eq!(
+        window(inside),
+        "2026-08-02|Bay|6|2|4|2|1|0.0|false|1.0|1|1|1|-0.9342250473151118|14.20335567234472|0.0|0.0|94"
+    );
     // Tomorrow, and 7, 30, 365, 14 and 75 days ago.
     let outside = ["2026-08-03", "2026-07-26", "2026-07-03", "2025-08-02", "2026-07-19", "2026-05-19"];
-    assert_eq!(window(outside), "2026-08-02|Bay|4|0|2|1|0||false|1.0|1");
+    assert_eq!(window(outside), "2026-08-02|Bay|4|0|2|1|0||false|1.0|1|0|0|||||94");
+}
+
+/// Growth, whether it is reliable, its interval, and points from the state's of `Bay`, with these filings four weeks apart.
+fn growth_of_bay(newer: usize, older: usize) -> (String, bool, [f64; 3]) {
+    let filings = [
+        ("Bay", "2026-07-14", newer),
+        ("Bay", "2026-06-16", older),
+        ("Lee", "2026-07-14", 1_000),
+        ("Lee", "2026-06-16", 1_000),
+        // A 1st of a month counts for nothing.
+        ("Bay", "2026-07-01", 500),
+    ];
+    let lines = run(&counties(&filings), "county_window");
+    let bay = starting(lines, "2026-08-02|Bay").remove(0);
+    let cells: Vec<&str> = bay.split('|').collect();
+    let number = |at: usize| cells[at].parse::<f64>().expect("a number");
+    (
+        cells[7].to_owned(),
+        cells[8] == "true",
+        [number(13), number(14), number(16)].map(|n| (n * 1e3).round() / 1e3),
+    )
 }
 
 #[test]
-fn growth_is_reliable_where_both_windows_have_100_filings() {
-    let growth = |settled, before| {
-        run(&bay(&[("2026-07-01", settled), ("2026-06-01", before)]), "county_window")[0].clone()
+fn growth_is_reliable_where_the_state_is_outside_its_interval() {
+    // The state grows by 30 and 60 of 1,100. Intervals by Wilson's formula, 99 %.
+    assert_eq!(growth_of_bay(130, 100), ("0.30000000000000004".to_owned(), false, [-0.076, 0.828, 27.273]));
+    assert_eq!(growth_of_bay(160, 100), ("0.6000000000000001".to_owned(), true, [0.154, 1.219, 54.545]));
+    assert_eq!(growth_of_bay(60, 100), ("-0.4".to_owned(), true, [-0.605, -0.089, -36.364]));
+    assert!(!growth_of_bay(9, 5).1, "few filings say nothing");
+}
+
+#[test]
+fn a_week_is_unusual_against_the_same_weekdays_of_four_weeks_and_the_usual_change() {
+    let days: Vec<String> =
+        days_newest_first(date(2026, 5, 1), date(2026, 8, 2)).map(|day| day.to_string()).collect();
+    let of_day = |day: &String| match day.as_str() {
+        "2026-07-01" => 40,
+        day if ("2026-07-06".."2026-07-13").contains(&day) => 12,
+        _ => 4,
     };
-    assert_eq!(growth(150, 100), "2026-08-02|Bay|250|0|0|150|100|0.5|true|1.0|1");
-    assert_eq!(growth(99, 100), "2026-08-02|Bay|199|0|0|99|100|-0.010000000000000009|false|1.0|1");
+    let filings: Vec<(&str, usize)> = days.iter().map(|day| (day.as_str(), of_day(day))).collect();
+    let lines = run(&bay(&filings), "week");
+    // Monday the 6th follows Independence Day, and Wednesday the 1st counts for nothing. Eight weeks have a change, all others none.
+    assert_eq!(
+        starting(lines.clone(), "2026-07-06"),
+        ["2026-07-06|84|7|true|6|72|24|2.0|0.7071067811865476|true"]
+    );
+    assert_eq!(
+        starting(lines.clone(), "2026-06-29"),
+        ["2026-06-29|64|7|true|4|16|16|0.0|0.7071067811865476|false"]
+    );
+    let fills = starting(lines.clone(), "2026-07-13").remove(0);
+    assert!(
+        fills.starts_with("2026-07-13|28|7|false|6|24|") && fills.ends_with("||0.7071067811865476|false"),
+        "{fills}"
+    );
+    assert_eq!(starting(lines, "2026-05-04"), ["2026-05-04|28|7|true|0|0|0||0.7071067811865476|false"]);
 }
 
 #[test]

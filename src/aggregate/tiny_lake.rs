@@ -1,6 +1,6 @@
 //! Lakes of a few rows for tests, with the lake's table schemas; one of ten filings for the shipped SQL.
 
-use super::calendar::{days, months};
+use super::calendar::{DayCount, days, months};
 use super::error::AggregateError;
 use super::run::{AggregateFile, TABLE_PREFIX, run_aggregate};
 use super::tables::SnapshotFiles;
@@ -94,7 +94,7 @@ fn write_table(table: Table, rows: &[Row], path: &Path) {
     write_batch(&RecordBatch::try_new(schema, columns).expect("columns of the schema"), path);
 }
 
-fn write_batch(batch: &RecordBatch, path: &Path) {
+pub(super) fn write_batch(batch: &RecordBatch, path: &Path) {
     let file = std::fs::File::create(path).expect("a file");
     let mut writer = ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
     writer.write(batch).expect("rows");
@@ -105,9 +105,11 @@ fn write_batch(batch: &RecordBatch, path: &Path) {
 fn calendar(tables: &[(Table, Vec<Row>)]) -> [(Table, RecordBatch); 2] {
     let rows = |table| tables.iter().filter(move |(of, _)| *of == table).flat_map(|(_, rows)| rows);
     let day = |row: &Row, column| row[column].parse::<Date>().expect("a date");
-    let mut filings = BTreeMap::new();
-    for row in rows(Table::Filings).filter(|row| row.get("listed").is_some_and(|listed| listed == "true")) {
-        *filings.entry(day(row, "filed_date")).or_default() += 1;
+    let mut filings: BTreeMap<Date, DayCount> = BTreeMap::new();
+    for row in rows(Table::Filings) {
+        let of_day = filings.entry(day(row, "filed_date")).or_default();
+        of_day.listed += i64::from(row.get("listed").is_some_and(|listed| listed == "true"));
+        of_day.filed = Some(of_day.filed.unwrap_or(0) + 1);
     }
     let coverage = rows(Table::Coverage).map(|row| CoverageRow {
         filed_date: day(row, "filed_date"),

@@ -34,6 +34,19 @@ pub fn holiday_name(day: Date) -> Option<&'static str> {
     })
 }
 
+/// Whether a day has the filings of its weekday: no holiday, no first open day after one, and no 1st or 15th of a month, dates that
+/// filers ask for.
+pub fn is_ordinary(day: Date) -> bool {
+    !matches!(day.day(), 1 | 15) && holiday_name(day).is_none() && !is_reopening(day)
+}
+
+/// Whether a day is an open one whose last day from Monday to Friday before was a holiday.
+fn is_reopening(day: Date) -> bool {
+    let is_weekend = |day: &Date| matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday);
+    let mut before = std::iter::successors(day.yesterday().ok(), |day| day.yesterday().ok());
+    !is_weekend(&day) && before.find(|day| !is_weekend(day)).is_some_and(|day| holiday_name(day).is_some())
+}
+
 /// The holiday on a fixed day that is on `day`, or observed on it.
 fn fixed(day: Date) -> Option<&'static str> {
     let shifted = match day.weekday() {
@@ -98,6 +111,16 @@ mod tests {
         }
         assert_eq!(holiday_name(date(2023, 1, 2)), Some("New Year's Day"));
         assert_eq!(holiday_name(date(2026, 11, 27)), Some("Friday after Thanksgiving"));
+    }
+
+    #[test]
+    fn ordinary_days_are_no_holidays_no_reopenings_and_no_dates_that_filers_ask_for() {
+        let of_july: Vec<i8> = (1..=17).filter(|day| !is_ordinary(date(2026, 7, *day))).collect();
+        // Independence Day is observed on Friday the 3rd; Monday the 6th has what was left for it.
+        assert_eq!(of_july, [1, 3, 4, 6, 15]);
+        assert!(!is_ordinary(date(2026, 9, 8)), "the Tuesday after Labor Day");
+        assert!(!is_ordinary(date(2026, 11, 30)), "the Monday after Thanksgiving");
+        assert!(is_ordinary(date(2026, 11, 28)), "the Saturday after Thanksgiving");
     }
 
     #[test]

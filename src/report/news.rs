@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(super) fn news(figures: &Figures) -> Markup {
     html! {
         @match figures.news.observed_on {
-            None => p.note { "Nothing is new: the lake has its first rows only." },
+            None => p.note { "Nothing is new yet: what the first complete reading of a day finds is no news." },
             Some(day) => (of_day(&figures.news, &day.to_string())),
         }
         @if !figures.newest.is_empty() { (newest(&figures.newest)) }

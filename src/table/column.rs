@@ -132,7 +132,7 @@ pub(super) const CHANGES: &[Column] = &[
     req(
         "change",
         Text,
-        "appeared (never of a lake's first rows), changed, vanished from its listing, or returned to it",
+        "appeared (not when its day is read completely for the first time, unless the day has come since the last run), changed, vanished from its listing, or returned to it",
     ),
     req(
         "field",
@@ -236,6 +236,7 @@ pub(super) const INDUSTRY_LABELS: &[Column] = &[
 pub(super) const DAYS: &[Column] = &[
     req("filed_date", Date, "filing date"),
     req("filed_month", Text, "YYYY-MM"),
+    req("filed_week", Date, "Monday of its week"),
     req(
         "days_ago",
         Int64,
@@ -243,7 +244,17 @@ pub(super) const DAYS: &[Column] = &[
     ),
     req("weekday", Int64, "1 Monday to 7 Sunday"),
     opt("holiday", Text, "Florida state holiday, on which the state's office is closed"),
+    req(
+        "ordinary",
+        Boolean,
+        "whether the day has the filings of its weekday: no holiday, no first open day after one, no 1st or 15th of a month",
+    ),
     req("filings", Int64, "listed businesses"),
+    opt(
+        "filed",
+        Int64,
+        "businesses filed, listed or no more; null of a day that was not complete within 90 days: the API no longer shows all of them",
+    ),
     opt("expected", Int64, "rows the API said the day has, when it was last read; null where it was not"),
     req("complete", Boolean, "whether coverage proves the day complete, fictitious names included"),
     req("settled", Boolean, "whether all of it was read complete 30 days or more after it ended"),
@@ -253,6 +264,16 @@ pub(super) const DAYS: &[Column] = &[
         "of the last 114 days: mean of the same weekday over complete days from 30 to 113 days ago, without holidays and 1sts of a month",
     ),
     opt("fullness", Double, "filings / usual_filings; 1 is as full as usual"),
+    opt(
+        "four_weeks_before",
+        Int64,
+        "of an ordinary and complete day: mean filings, rounded, of the same weekday in the four weeks before, over at least two ordinary and complete days",
+    ),
+    opt(
+        "growth_window",
+        Text,
+        "newer or older where growth counts the day: an ordinary and complete day of 15 to 42 days ago, and the one 28 days before it",
+    ),
 ];
 
 pub(super) const MONTHS: &[Column] = &[
@@ -263,6 +284,11 @@ pub(super) const MONTHS: &[Column] = &[
         "year * 12 + month: the month before has 1 less, the same month a year ago 12 less",
     ),
     req("filings", Int64, "listed businesses"),
+    opt(
+        "filed",
+        Int64,
+        "businesses filed, listed or no more; null where days has none: years can be compared by this alone",
+    ),
     req("days_complete", Int64, "days up to today that coverage proves complete, fictitious names included"),
     req("complete", Boolean, "whether the month is over and every day of it is complete"),
     req("settled", Boolean, "whether the month is complete and every day of it is settled"),

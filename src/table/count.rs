@@ -151,15 +151,20 @@ table_row! {
     DayRow of Days {
         filed_date: Date,
         filed_month: String,
+        filed_week: Date,
         days_ago: i64,
         weekday: i64,
         holiday: Option<String>,
+        ordinary: bool,
         filings: i64,
+        filed: Option<i64>,
         expected: Option<i64>,
         complete: bool,
         settled: bool,
         usual_filings: Option<Ratio>,
         fullness: Option<Ratio>,
+        four_weeks_before: Option<i64>,
+        growth_window: Option<String>,
     }
 }
 
@@ -169,6 +174,7 @@ table_row! {
         filed_month: String,
         month_number: i64,
         filings: i64,
+        filed: Option<i64>,
         days_complete: i64,
         complete: bool,
         settled: bool,
@@ -269,21 +275,27 @@ mod tests {
         let day = DayRow {
             filed_date: date(2026, 11, 11),
             filed_month: "2026-11".to_owned(),
+            filed_week: date(2026, 11, 9),
             days_ago: -3,
             weekday: 3,
             holiday: Some("Veterans' Day".to_owned()),
+            ordinary: false,
             filings: 2,
+            filed: Some(3),
             expected: None,
             complete: false,
             settled: true,
             usual_filings: Some(Ratio(0.1)),
             fullness: None,
+            four_weeks_before: Some(4),
+            growth_window: Some("newer".to_owned()),
         };
         assert_round_trip(&[day]);
         let month = MonthRow {
             filed_month: "2026-11".to_owned(),
             month_number: 24_323,
             filings: 2,
+            filed: None,
             days_complete: 30,
             complete: true,
             settled: false,

@@ -376,6 +376,9 @@ fn max_requests_ends_a_run_in_good_order_and_further_runs_finish_it() {
     }
     assert!(runs > 2, "{runs} runs");
     lake::assert_same(&lake::filings(&story.scratch.lake()), &expected, "after several budgets");
+    let changes = lake::rows(&story.scratch.lake(), "changes", &["change"]);
+    let appeared = changes.iter().filter(|row| row["change"].as_deref() == Some("appeared")).count();
+    assert_eq!(appeared, 0, "the parts of a first backfill are no news");
     // In day ranges within its bound it asks otherwise, but nothing twice.
     let targets = story.proxy.pages();
     let once = needed.into_iter().chain(targets.iter().map(|target| (target.clone(), 1)));

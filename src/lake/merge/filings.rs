@@ -2,10 +2,10 @@
 
 use super::change_log::{Changes, FILE_ROWS};
 use super::losses::{KnownBefore, Losses};
-use super::month::{Listings, merge_month};
+use super::month::{IsNews, Listings, merge_month};
 use super::moved_month::{MonthMoves, find_month_moves};
 use super::spill::{Spill, SpilledFilings};
-use crate::contract::eastern::epoch_days;
+use crate::contract::eastern::{day_of_epoch, epoch_days};
 use crate::lake::data_file::sorted;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in};
@@ -54,8 +54,9 @@ impl Staging {
     /// `complete` names the listings that were read completely: filing date, and whether it is that of fictitious names.
     /// A listed business of such a listing that was not observed is marked as vanished, and kept.
     ///
-    /// What happened goes to `changes`, one row a business and field. `appeared` is written only when the parent
-    /// already has filings: a first load is no news, and neither is what comes back after a repair left it out. A month without a change keeps its file.
+    /// What happened goes to `changes`, one row a business and field. A business that the lake did not have has `appeared`
+    /// if `is_news` says so of its filing date and type; without filings in the parent none has, nor has what comes back
+    /// after a repair left it out. A month without a change keeps its file.
     ///
     /// # Errors
     ///
@@ -63,6 +64,7 @@ impl Staging {
     pub fn merge_filings(
         &mut self,
         complete: &BTreeSet<(Date, bool)>,
+        is_news: &dyn Fn(Date, &str) -> bool,
         (observed_at, observed_on): (Timestamp, Date),
     ) -> Result<TableDelta, LakeError> {
         let spill = self.spill.take().map_or_else(|| self.new_spill(), Ok)?;
@@ -76,9 +78,11 @@ impl Staging {
                 .map(|(id, (day, fictitious))| (id, (epoch_days(day), fictitious)))
                 .collect(),
             observed_at: observed_at.as_microsecond(),
-            has_news: self.rows(Table::Filings.name()) > 0,
             known_before: KnownBefore::of(self)?,
         };
+        let has_filings = self.rows(Table::Filings.name()) > 0;
+        let is_news =
+            |day, kind: &str| has_filings && day_of_epoch(day).is_some_and(|day| is_news(day, kind));
         let mut merge = FilingsMerge {
             listings,
             same_run: self.changes_of_this_run()?,
@@ -87,7 +91,7 @@ impl Staging {
             moves,
         };
         for month in self.months_to_merge(&spilled, &merge) {
-            self.merge_one_month(month, &spilled, &mut merge)?;
+            self.merge_one_month(month, &spilled, &is_news, &mut merge)?;
         }
         self.write_changes(&mut merge)?;
         self.lake.storage.remove_dir_all(&self.dir.join("spill"))?;
@@ -110,11 +114,12 @@ impl Staging {
         &mut self,
         month: Month,
         spilled: &SpilledFilings,
+        is_news: &IsNews<'_>,
         merge: &mut FilingsMerge,
     ) -> Result<(), LakeError> {
         let (rows, counts) = {
             let existing = merge.moves.apply(month, self.month_rows(month)?)?;
-            merge_month(&existing, &spilled.month(month)?, &merge.listings, &mut merge.changes)?
+            merge_month(&existing, &spilled.month(month)?, (&merge.listings, is_news), &mut merge.changes)?
         };
         merge.delta.added += counts.added;
         merge.delta.changed += counts.changed;

@@ -31,18 +31,19 @@ pub(super) struct Listings {
     pub(super) gone: BTreeMap<i64, (i32, bool)>,
     /// When the run observed the listings, in microseconds.
     pub(super) observed_at: i64,
-    /// Whether a new business is a change; false in the first load.
-    pub(super) has_news: bool,
     /// What the lake knew of businesses that it has no more.
     pub(super) known_before: KnownBefore,
 }
+
+/// Whether a business of this Date32 day and type that the lake did not have is news.
+pub(super) type IsNews<'a> = dyn Fn(i32, &str) -> bool + 'a;
 
 /// Merges one month: `existing` rows of the lake, less those of businesses that were observed in another month, and the
 /// newest observation of each business. Returns the rows, unsorted, with the businesses by what happened to them, and adds what changed to `changes`.
 pub(super) fn merge_month(
     existing: &RecordBatch,
     observed: &RecordBatch,
-    listings: &Listings,
+    (listings, is_news): (&Listings, &IsNews<'_>),
     changes: &mut Changes,
 ) -> Result<(RecordBatch, TableDelta), LakeError> {
     let sides = Sides::of(existing, observed, listings)?;
@@ -58,7 +59,8 @@ pub(super) fn merge_month(
         }
     }
     for row in (0..is_known.len()).filter(|row| !is_known[*row] && !sides.new.is_gone(*row, listings)) {
-        merged.add(&sides.new, row, listings, changes);
+        let is_news = is_news(sides.new.days[row], sides.new.types.value(row));
+        merged.add(&sides.new, row, (listings, is_news), changes);
     }
     let counts = std::mem::take(&mut merged.counts);
     Ok((merged.into_rows(existing, observed)?, counts))
@@ -206,13 +208,20 @@ impl Merged {
         self.keep(old, row, old.listed.value(row) && !vanished);
     }
 
-    fn add(&mut self, new: &Side<'_>, seen: usize, listings: &Listings, changes: &mut Changes) {
+    /// Adds a business that the lake does not have; `is_news` if it was not there before and no day was read late.
+    fn add(
+        &mut self,
+        new: &Side<'_>,
+        seen: usize,
+        (listings, is_news): (&Listings, bool),
+        changes: &mut Changes,
+    ) {
         let (id, observed, is_listed) = (new.ids[seen], new.changed[seen], new.listed.value(seen));
         let past = listings.known_before.of_business(id, new.listing(seen));
         if past.is_some_and(|past| past.was_gone) && is_listed {
             changes.push(id, Change::Returned);
             self.counts.returned += 1;
-        } else if past.is_none() && listings.has_news {
+        } else if past.is_none() && is_news {
             changes.push(id, Change::Appeared);
         }
         self.counts.added += 1;

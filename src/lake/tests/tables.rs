@@ -102,7 +102,7 @@ fn what_left_its_listing_later_in_the_same_run_is_not_listed() -> Result {
     }
     staging.note_gone([2, 6, 7].map(|id| (id, (day, false))));
     staging.spill_filings(seen(7))?;
-    let delta = staging.merge_filings(&BTreeSet::new(), (at(200), DAY))?;
+    let delta = staging.merge_filings(&BTreeSet::new(), &|_, _| true, (at(200), DAY))?;
     staging.commit(info())?;
     assert_eq!((delta.added, delta.vanished), (1, 1), "6 came and left, 7 came back");
     assert_eq!(changes(&lake)?, [change(2, "vanished"), change(7, "appeared")]);

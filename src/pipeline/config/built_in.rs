@@ -24,7 +24,7 @@ pub(crate) const PIPELINES: [BuiltIn; 7] = built_in![
 pub(crate) const INDUSTRIES: BuiltIn = built_in!["industries.toml"][0];
 
 /// The aggregates.
-pub(crate) const AGGREGATES: [BuiltIn; 16] = built_in![
+pub(crate) const AGGREGATES: [BuiltIn; 17] = built_in![
     "aggregates/city_month.sql",
     "aggregates/county_month.sql",
     "aggregates/county_type_day.sql",
@@ -38,6 +38,7 @@ pub(crate) const AGGREGATES: [BuiltIn; 16] = built_in![
     "aggregates/sector_county_month.sql",
     "aggregates/sector_month.sql",
     "aggregates/type_month.sql",
+    "aggregates/week.sql",
     "aggregates/weekday_profile.sql",
     "aggregates/weekday_type_profile.sql",
     "aggregates/zip3_month.sql",

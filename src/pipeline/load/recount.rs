@@ -1,5 +1,6 @@
-//! Counts the rows of a snapshot: listed on each day, and of each kind.
+//! Counts the rows of a snapshot: listed and filed on each day, and of each kind.
 
+use crate::aggregate::calendar::DayCount;
 use crate::contract::business::ACTIVE;
 use crate::contract::eastern::day_of_epoch;
 use crate::contract::listing::Listing;
@@ -17,6 +18,8 @@ use std::path::PathBuf;
 pub(crate) struct LakeCounts {
     /// Rows listed on a day, by type.
     listed: BTreeMap<Date, HashMap<String, u64>>,
+    /// Rows of a day, listed or no more.
+    filed: BTreeMap<Date, u64>,
     /// Rows by whether they are dissolved, fictitious, dated after today.
     kinds: [u64; 8],
 }
@@ -42,6 +45,7 @@ impl LakeCounts {
             let kind = kinds.value(row);
             let is_fictitious = Listing::FICTITIOUS.holds(kind);
             self.kinds[bits(states.value(row) != ACTIVE, is_fictitious, day > today)] += 1;
+            *self.filed.entry(day).or_default() += 1;
             if listed.value(row) {
                 let of_day = self.listed.entry(day).or_default();
                 match of_day.get_mut(kind) {
@@ -63,9 +67,12 @@ impl LakeCounts {
         (0..8).filter(|at| counts(*at)).map(|at| self.kinds[at]).sum()
     }
 
-    /// Rows listed on each day.
-    pub(crate) fn by_day(&self) -> impl Iterator<Item = (Date, i64)> + '_ {
-        self.listed.iter().map(|(day, kinds)| (*day, kinds.values().sum::<u64>() as i64))
+    /// Rows listed and filed on each day.
+    pub(crate) fn by_day(&self) -> impl Iterator<Item = (Date, DayCount)> + '_ {
+        self.filed.iter().map(|(day, filed)| {
+            let listed = self.listed.get(day).map_or(0, |kinds| kinds.values().sum::<u64>());
+            (*day, DayCount { listed: listed as i64, filed: Some(*filed as i64) })
+        })
     }
 
     /// Days with listed rows.

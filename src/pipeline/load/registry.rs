@@ -186,6 +186,7 @@ impl Run<'_> {
             let met = Counted::choices().find(|c| may_mean(c) && equal(c));
             state.counted = met.or(state.counted);
             state.searched = Some(total);
+            state.was_complete = true;
         }
         // Until a reading shows what the total counts, it counts everything.
         let counted = state.counted.or(Counted::choices().next()).filter(may_mean);

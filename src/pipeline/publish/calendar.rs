@@ -1,7 +1,7 @@
 //! The tables `days` and `months` of the next snapshot.
 
-use crate::aggregate::calendar::{days, months};
-use crate::contract::eastern::month_of;
+use crate::aggregate::calendar::{DayCount, days, months};
+use crate::contract::eastern::{minus_days, month_of};
 use crate::lake::{Month, Staging, TableDelta};
 use crate::pipeline::error::Result;
 use crate::pipeline::load::recount::LakeCounts;
@@ -19,7 +19,7 @@ pub(crate) fn stage_calendar(
 ) -> Result<()> {
     let statewide: Vec<StatewideRow> = staged_rows(staging)?;
     let today = statewide.iter().map(|row| row.observed_on).max().unwrap_or(as_of);
-    let filings = count_days(staging, as_of)?;
+    let filings = count_days(staging, as_of, today)?;
     let days = days(&filings, &staged_coverage_rows(staging)?, today);
     let months = months(&days);
     stage(staging, &days, deltas)?;
@@ -41,8 +41,11 @@ fn stage<R: Row>(staging: &mut Staging, rows: &[R], deltas: &mut BTreeMap<String
     Ok(())
 }
 
-/// The listed businesses of each day.
-fn count_days(staging: &Staging, as_of: Date) -> Result<BTreeMap<Date, i64>> {
+/// An API that shows a day for the first time after more days may have lost businesses of it.
+const IN_TIME: u32 = 90;
+
+/// The businesses of each day.
+fn count_days(staging: &Staging, as_of: Date, today: Date) -> Result<BTreeMap<Date, DayCount>> {
     let before: Vec<DayRow> = staged_rows(staging)?;
     let changed = staging.changed_months();
     let changed_names: BTreeSet<String> = changed.keys().map(Month::to_string).collect();
@@ -50,9 +53,18 @@ fn count_days(staging: &Staging, as_of: Date) -> Result<BTreeMap<Date, i64>> {
         true => staging.sound_table(Table::Filings)?,
         false => changed.into_values().flat_map(|files| files.after).collect(),
     };
+    // The state's files have the businesses of all times.
+    let is_of_state = staging.manifests().contains_key(Table::Imports.name());
+    let is_followed = |day: &&DayRow| day.complete && day.filed.is_some();
+    let followed: BTreeSet<Date> = before.iter().filter(is_followed).map(|day| day.filed_date).collect();
     let kept = before.into_iter().filter(|day| !changed_names.contains(&month_of(day.filed_date)));
-    let mut filings: BTreeMap<Date, i64> = kept.map(|day| (day.filed_date, day.filings)).collect();
-    filings.retain(|_, filings| *filings > 0);
+    let count = |day: DayRow| (day.filed_date, DayCount { listed: day.filings, filed: day.filed });
+    let mut filings: BTreeMap<Date, DayCount> = kept.map(count).collect();
+    filings.retain(|_, count| count.listed > 0 || count.filed != Some(0));
     filings.extend(LakeCounts::of(&files, as_of)?.by_day());
+    let oldest = minus_days(today, IN_TIME);
+    for (day, count) in filings.iter_mut().filter(|(day, _)| !is_of_state && **day < oldest) {
+        count.filed = count.filed.filter(|_| followed.contains(day));
+    }
     Ok(filings)
 }

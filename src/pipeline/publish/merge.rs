@@ -1,6 +1,7 @@
 //! Merges what a run read into the tables of the next snapshot. A replay merges the same way.
 
 use super::calendar::stage_calendar;
+use super::news::KnownDays;
 use crate::aggregate::{
     TABLE_PREFIX, digest, head_comment, in_order, is_by_month, run_aggregate, run_changed_months,
 };
@@ -58,7 +59,10 @@ pub(crate) fn merge(
     landing.end()?;
     landing.staging.note_losses(journal.losses.clone());
     let mut deltas = std::mem::take(&mut landing.looked_up);
-    let filings = landing.staging.merge_filings(&landing.days_to_compare(), (observed_at, landing.today))?;
+    let known = KnownDays::of(&landing.staging, landing.today)?;
+    let is_news = |day: Date, kind: &str| known.makes_news(day, kind);
+    let complete = landing.days_to_compare();
+    let filings = landing.staging.merge_filings(&complete, &is_news, (observed_at, landing.today))?;
     let counts = journal.follows_listed.then(|| count_listed(landing)).transpose()?;
     if let Some(from) = journal.readable_from {
         follow_moves(landing, lists.map_or(&[], |(_, counts)| counts), from)?;

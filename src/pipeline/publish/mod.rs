@@ -5,6 +5,7 @@
 //!
 //! - `finish`: the end of a run that read the API
 //! - `ending`: what all runs do at their end
+//! - `news`: which businesses are news
 //! - `merge`: merging what was read into the tables; computing the aggregates
 //! - `calendar`: the tables of days and months
 //! - `check_input`: what the checks compare
@@ -18,5 +19,6 @@ pub(super) mod checks;
 pub(super) mod ending;
 pub(super) mod finish;
 pub(super) mod merge;
+mod news;
 pub mod report;
 pub mod summary;

@@ -69,6 +69,8 @@ pub(crate) struct RegisterState {
     pub(crate) changed_on: Option<Date>,
     /// The total when a search last ended without a prefix left to request.
     pub(crate) searched: Option<u64>,
+    /// Whether the register was once read to its end. From then on a business that the lake did not have is news.
+    pub(crate) was_complete: bool,
     /// Businesses counted that the lake did not have after the last run.
     pub(crate) missing: Option<i64>,
     /// Whether a listing without a type returns fictitious names, so that they need no listing of their own.
@@ -106,6 +108,7 @@ impl RegisterState {
     pub(crate) fn begin(&mut self, status: RegisterStatus, today: Date, max_age_days: Option<u32>) {
         if self.status == Some(RegisterStatus::Active) && status == RegisterStatus::All {
             self.read.clear();
+            self.was_complete = false;
         }
         if let Some(days) = max_age_days {
             let oldest = minus_days(today, days);
@@ -191,7 +194,7 @@ impl RegisterState {
             reads.retain(|_, starts| !starts.is_empty());
         }
         self.read.retain(|_, reads| !reads.is_empty());
-        self.searched = None;
+        (self.searched, self.was_complete) = (None, false);
     }
 
     pub(crate) fn rows(&self) -> u64 {
@@ -199,7 +202,7 @@ impl RegisterState {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.read.is_empty() && self.refused.is_empty()
+        self.read.is_empty() && self.refused.is_empty() && !self.was_complete
     }
 }
 
