@@ -64,15 +64,23 @@ impl KeyWatch {
     fn serve(&self, site: &Site, text: &str) -> Result<(), KeysError> {
         let served = digest(text);
         if *lock(&self.served) != served {
-            site.service.swap_accounts(self.accounts(text, site.service.now())?);
+            let accounts = self.accounts(text, site.service.now());
+            site.service.swap_accounts(accounts.inspect_err(|_| self.refuse_revoked(site, text))?);
             *lock(&self.served) = served;
             tracing::info!(path = %self.path.display(), "the key file has changed");
         }
         Ok(())
     }
 
+    /// Refuses the keys that a file calls revoked which cannot be served for another reason.
+    fn refuse_revoked(&self, site: &Site, text: &str) {
+        if let Ok(file) = KeyFile::parse(&self.path, text) {
+            site.service.swap_accounts(site.service.accounts().without_revoked(&file));
+        }
+    }
+
     fn accounts(&self, text: &str, now: Timestamp) -> Result<Accounts, KeysError> {
-        let file = KeyFile::parse(&self.path, text)?;
+        let file = KeyFile::unique(&self.path, text)?;
         let accounts = Accounts::from_key_file(&file, &self.plan_override, now)?;
         let expired = file.keys.iter().filter(|key| key.state(eastern_day(now)) == KeyState::Expired);
         let expired: Vec<&str> = expired.map(|key| key.id.as_str()).collect();
@@ -161,6 +169,20 @@ mod tests {
         assert_eq!(watched.status(now), 200);
         KeyFile::change(watched.path(), |file| file.revoke(&watched.id, NOW)).expect("revoked");
         assert_eq!(watched.status(now), 401);
+    }
+
+    #[test]
+    fn a_revoked_block_wins_in_a_file_that_has_its_key_twice() {
+        let mut watched = Watched::new();
+        let now = Instant::now();
+        let text = std::fs::read_to_string(watched.path()).expect("a key file");
+        let block = text.split_once("[[key]]").expect("a key").1;
+        let revoked = format!("{text}\n[[key]]{block}revoked_at = \"2026-03-01T00:00:00Z\"\n");
+        std::fs::write(watched.path(), &revoked).expect("written");
+        assert_eq!(watched.status(now), 401);
+        let error = KeyFile::change(watched.path(), |file| file.revoke(&watched.id, NOW)).expect_err("twice");
+        assert!(error.to_string().contains("twice, in lines"), "{error}");
+        assert!(std::fs::read_to_string(watched.path()).is_ok_and(|found| found == revoked));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Rows come and go while they are read: what was there all the time is landed, once.
 
-use crate::support::command::{Running, Sunlake, shipped};
+use crate::support::command::{Running, Sunlake};
 use crate::support::http::send;
 use crate::support::lake::{self, Cells, point};
 use crate::support::proxy::{Proxy, Reply};
@@ -23,6 +23,14 @@ type Rows = BTreeMap<i64, Cells>;
 fn versions() -> Vec<PathBuf> {
     let snapshots = source::moving().lake.join("snapshots");
     lake::names(&snapshots).iter().map(|number| snapshots.join(number)).collect()
+}
+
+/// The shipped backfill without its aggregates.
+fn backfill(scratch: &Scratch) -> PathBuf {
+    scratch.file(
+        "backfill.toml",
+        "name = \"backfill\"\n[extract]\ndays = \"window\"\n[aggregates]\nenabled = false\n",
+    )
 }
 
 /// Rows that the API lists under no type, of the days of a plan's window.
@@ -104,9 +112,7 @@ fn read_while_it_moves(plan: Plan, every: usize) {
     let server = ApiServer::generous(&shown, plan);
     let proxy = moving(&server, versions, every);
     let run = || {
-        Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
-            .asking(&proxy.url(), TODAY, &server.key)
-            .finish()
+        Sunlake::run(&backfill(&scratch), &scratch.lake()).asking(&proxy.url(), TODAY, &server.key).finish()
     };
     let summary = run().json();
     let sent = proxy.log().len();
@@ -122,12 +128,12 @@ fn read_while_it_moves(plan: Plan, every: usize) {
 
 #[test]
 fn rows_that_stay_are_landed_while_others_move_under_starter_limits() {
-    read_while_it_moves(STARTER, 100);
+    read_while_it_moves(STARTER, 40);
 }
 
 #[test]
 fn rows_that_stay_are_landed_while_others_move_under_agency_limits() {
-    read_while_it_moves(AGENCY, 40);
+    read_while_it_moves(AGENCY, 16);
 }
 
 #[test]
@@ -137,7 +143,7 @@ fn rows_that_stay_are_kept_while_others_move_and_days_are_brought_up_to_date() {
     let states = states(&shown, &versions, STARTER);
     let server = ApiServer::generous(&shown, STARTER);
     let run = |address: &str| {
-        Sunlake::run(&shipped("backfill.toml"), &scratch.lake()).asking(address, TODAY, &server.key).finish()
+        Sunlake::run(&backfill(&scratch), &scratch.lake()).asking(address, TODAY, &server.key).finish()
     };
     run(&server.url()).complete();
     let rest = versions[1..].to_vec();
@@ -145,9 +151,9 @@ fn rows_that_stay_are_kept_while_others_move_and_days_are_brought_up_to_date() {
     let before = total();
     point(&server.scratch.path("served").join("current"), &rest[0]);
     wait_for("the next snapshot", PATIENCE, || (total() != before).then_some(()));
-    let proxy = moving(&server, rest, 12);
+    let proxy = moving(&server, rest, 6);
     let summary = run(&proxy.url()).json();
-    assert!(proxy.log().len() > 40, "it did not move often enough: {summary}");
+    assert!(proxy.log().len() > 24, "it did not move often enough: {summary}");
     let not_whole = incomplete(&scratch.lake());
     assert!(not_whole.len() <= 15, "{not_whole:?} were left incomplete: {summary}");
     assert_true_to(&states, &listed(&scratch.lake(), STARTER), &not_whole);
@@ -181,7 +187,7 @@ fn a_row_that_took_the_place_of_another_between_pages_is_found_by_the_counts_of_
             false => Reply::Forward,
         }
     });
-    Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
+    Sunlake::run(&backfill(&scratch), &scratch.lake())
         .asking(&proxy.url(), source.today, &server.key)
         .finish()
         .complete();
@@ -304,7 +310,7 @@ fn a_count_older_than_the_reading_is_not_remembered_as_its_own() {
         false => Reply::Forward,
     });
     let run = || {
-        Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
+        Sunlake::run(&backfill(&scratch), &scratch.lake())
             .asking(&proxy.url(), source.today, &server.key)
             .finish()
             .exits(0)

@@ -317,8 +317,8 @@ fn a_run_that_does_not_fit_reads_the_newest_days_and_says_when_it_will_be_comple
         _ => Reply::Forward,
     });
     let pipeline = weather.pipeline(
-        "[budget]\nkeep_per_day = 50\n[extract]\ndays = 35\n[plan]\nrows_per_call = 100\n\
-         max_offset = 2000\nwindow_days = 90",
+        "[budget]\nkeep_per_day = 50\n[extract]\ndays = 35\n[plan]\nrows_per_call = 40\n\
+         max_offset = 800\nwindow_days = 90",
     );
     let command = |what: &str| {
         let command = Sunlake::on(&weather.scratch.lake(), [what, "--json"]).args([&pipeline]);

@@ -227,7 +227,10 @@ fn accounts_that_no_server_can_keep_apart_or_let_in_do_not_start_one() {
         "rows_per_call = 1, max_offset = 1, window_days = 1, per_minute = 0, per_day = 1, per_month = 1";
     let other = format!("\n[[account]]\nname = \"other\"\nplan = \"agency\"\nlimits = {{ {limits} }}\n");
     for (added, says) in [
-        ("\n[[account]]\nname = \"acme\"\nplan = \"agency\"\n", "two accounts named \"acme\""),
+        (
+            "\n[[account]]\nname = \"acme\"\nplan = \"agency\"\n",
+            "has the account \"acme\" twice, in lines 2 and ",
+        ),
         (other.as_str(), "account \"other\" has per_minute = 0"),
     ] {
         std::fs::write(&keys, format!("{text}{added}")).expect("a key file");

@@ -1,12 +1,14 @@
 //! The complete register: every business of any age, read by name prefix, over as long as it takes.
 
-use crate::support::command::{Sunlake, project, sunlake};
+use crate::support::command::{Sunlake, sunlake};
 use crate::support::lake::{self, Cells};
 use crate::support::scratch::Scratch;
+use crate::support::source::{WITHOUT_AGGREGATES, shipped_aggregates};
 use jiff::civil::{Date, date};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use sunlake::contract::eastern::window_start;
 use sunlake::sample::{RegisterSpec, SampleBusiness, SampleSpec, businesses, old_register};
 
@@ -21,6 +23,10 @@ struct World {
     register: u32,
     plan: &'static str,
 }
+
+/// The register with fictitious names, and without.
+const WHOLE: &str = "[registry]";
+const WITHOUT_FICTITIOUS: &str = "[registry]\nfictitious = false";
 
 const SMALL: World = World { today: TODAY, days: 3, scale: 0.02, register: 2_000, plan: "agency" };
 
@@ -42,13 +48,16 @@ impl World {
 
     /// A pipeline that reads it from the embedded API.
     fn pipeline(&self, scratch: &Scratch, name: &str, rest: &str) -> PathBuf {
+        self.pipeline_with(scratch, name, (WITHOUT_AGGREGATES, rest))
+    }
+
+    fn pipeline_with(&self, scratch: &Scratch, name: &str, (aggregates, rest): (&str, &str)) -> PathBuf {
         let Self { days, scale, register, plan, .. } = self;
-        let aggregates = project().join("pipelines").join("aggregates");
         let text = format!(
             "name = \"{name}\"\n[source]\nembedded = true\n[source.sample]\ndays = {days}\nscale = {scale:?}\n\
              register = {register}\nplan = \"{plan}\"\n\
              per_minute = 1000000\nper_day = 1000000\nper_month = 10000000\n\
-             [aggregates]\nfolder = {aggregates:?}\n{rest}\n"
+             [aggregates]\n{aggregates}\n{rest}\n"
         );
         scratch.file(&format!("{name}.toml"), &text)
     }
@@ -56,6 +65,26 @@ impl World {
     fn run(&self, pipeline: &Path, lake: &Path) -> Sunlake {
         Sunlake::run(pipeline, lake).args(["--today", &self.today.to_string()])
     }
+}
+
+/// A lake that has read all of [`SMALL`], and the summary of its run.
+fn read_whole(rest: &'static str) -> &'static (Scratch, Value) {
+    static WITH_FICTITIOUS: OnceLock<(Scratch, Value)> = OnceLock::new();
+    static WITHOUT: OnceLock<(Scratch, Value)> = OnceLock::new();
+    let made = if rest == WHOLE { &WITH_FICTITIOUS } else { &WITHOUT };
+    made.get_or_init(|| {
+        let scratch = Scratch::new();
+        let pipeline = SMALL.pipeline(&scratch, "registry", rest);
+        let summary = SMALL.run(&pipeline, &scratch.lake()).finish().complete();
+        (scratch, summary)
+    })
+}
+
+/// A copy of the lake with the whole register, the pipeline that made it, and the summary of its run.
+fn whole_register(scratch: &Scratch) -> (PathBuf, PathBuf, &'static Value) {
+    let (made, summary) = read_whole(WHOLE);
+    lake::copy_tree(&made.lake(), &scratch.lake());
+    (scratch.lake(), SMALL.pipeline(scratch, "registry", WHOLE), summary)
 }
 
 /// Checks that the lake has every business as the API has it, dissolved ones unlisted.
@@ -82,9 +111,8 @@ fn number(value: &Value) -> u64 {
 #[test]
 fn every_business_of_any_age_is_read_once_and_compared_with_the_total() {
     let scratch = Scratch::new();
-    let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]");
+    let (_, pipeline, summary) = whole_register(&scratch);
     let truth = SMALL.truth();
-    let summary = SMALL.run(&pipeline, &scratch.lake()).finish().complete();
     assert_all_there(&scratch.lake(), &truth);
     let register = &summary["register"];
     assert_eq!(register["rows"], truth.len(), "{register}");
@@ -100,9 +128,9 @@ fn every_business_of_any_age_is_read_once_and_compared_with_the_total() {
 
 #[test]
 fn budget_after_budget_publishes_what_is_read_and_asks_for_nothing_twice() {
-    let (whole, parts) = (Scratch::new(), Scratch::new());
-    let undisturbed = SMALL.pipeline(&whole, "registry", "[registry]\nfictitious = false");
-    let needed = number(&SMALL.run(&undisturbed, &whole.lake()).finish().complete()["requests"]["sent"]);
+    let parts = Scratch::new();
+    let (whole, undisturbed) = read_whole(WITHOUT_FICTITIOUS);
+    let needed = number(&undisturbed["requests"]["sent"]);
     let bounded =
         SMALL.pipeline(&parts, "registry", "[registry]\nfictitious = false\n[budget]\nmax_requests = 500");
     let (mut sent, mut runs, mut rows) = (0, 0, Vec::new());
@@ -175,8 +203,9 @@ fn active_businesses_alone_are_read_on_demand_and_not_compared_with_the_total() 
 fn days_read_before_stay_comparable_and_their_aggregates_count_what_they_counted() {
     let world = World { days: 20, scale: 0.05, register: 1_000, ..SMALL };
     let scratch = Scratch::new();
-    let days = world.pipeline(&scratch, "days", "[extract]\ndays = 20");
-    let register = world.pipeline(&scratch, "registry", "[registry]");
+    let aggregates = format!("folder = {:?}", shipped_aggregates());
+    let days = world.pipeline_with(&scratch, "days", (&aggregates, "[extract]\ndays = 20"));
+    let register = world.pipeline_with(&scratch, "registry", (&aggregates, "[registry]"));
     world.run(&days, &scratch.lake()).finish().complete();
     let compared = |lake: &Path| -> BTreeSet<Cells> {
         let rows = lake::rows(lake, "agg_reconcile", &["observed_on"]);
@@ -206,9 +235,7 @@ fn damage_oldest_filings(lake: &Path) -> (PathBuf, Vec<u8>) {
 #[test]
 fn a_run_of_the_register_is_replayed_to_the_byte_and_its_pages_bring_damaged_files_back() {
     let scratch = Scratch::new();
-    let lake = scratch.lake();
-    let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]");
-    let summary = SMALL.run(&pipeline, &lake).finish().complete();
+    let (lake, _, summary) = whole_register(&scratch);
     let run = summary["run_id"].as_str().expect("a run");
     let replayed = sunlake(&lake, &["replay", run, "--json"]).exits(0).json();
     let snapshot = &replayed["snapshots"][0];
@@ -226,10 +253,8 @@ fn a_run_of_the_register_is_replayed_to_the_byte_and_its_pages_bring_damaged_fil
 #[test]
 fn rows_of_the_register_that_nothing_brings_back_are_asked_for_again() {
     let scratch = Scratch::new();
-    let lake = scratch.lake();
-    let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]");
+    let (lake, pipeline, summary) = whole_register(&scratch);
     let truth = SMALL.truth();
-    let summary = SMALL.run(&pipeline, &lake).finish().complete();
     let run = summary["run_id"].as_str().expect("a run");
     std::fs::remove_dir_all(lake.join("runs").join(run).join("raw")).expect("removed");
     damage_oldest_filings(&lake);
@@ -247,18 +272,19 @@ fn rows_of_the_register_that_nothing_brings_back_are_asked_for_again() {
 #[test]
 fn plan_prices_what_is_left_of_the_register() {
     let scratch = Scratch::new();
-    let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]\nfictitious = false");
-    let plan = || {
-        let plan = Sunlake::on(&scratch.lake(), ["plan", "--json", "--today", "2026-03-20"]);
+    let pipeline = SMALL.pipeline(&scratch, "registry", WITHOUT_FICTITIOUS);
+    let plan = |lake: &Path| {
+        let plan = Sunlake::on(lake, ["plan", "--json", "--today", "2026-03-20"]);
         plan.args([&pipeline]).finish().exits(0).json()
     };
-    let price = plan();
+    let price = plan(&scratch.lake());
     let rows = SMALL.truth().len() as u64;
     assert_eq!(price["stages"][1]["rows"], rows, "{price}");
-    let sent = number(&SMALL.run(&pipeline, &scratch.lake()).finish().complete()["requests"]["sent"]);
+    let (made, summary) = read_whole(WITHOUT_FICTITIOUS);
+    let sent = number(&summary["requests"]["sent"]);
     let reported = number(&price["requests"]);
     assert!(reported * 4 <= sent * 5 && sent * 4 <= reported * 5, "{reported} reported, {sent} sent");
-    assert_eq!(number(&plan()["requests"]), 5, "nothing is left but the lists");
+    assert_eq!(number(&plan(&made.lake())["requests"]), 5, "nothing is left but the lists");
 }
 
 /// Requests that no reader can do without: each page holds rows of one start, and of fictitious names or others alone.

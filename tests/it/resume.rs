@@ -1,13 +1,13 @@
 //! Kills, signals and spent budgets cost nothing: what came stays, what was asked is not asked again, and the lake ends up
 //! as one undisturbed run leaves it.
 
-use crate::support::command::{Running, Sunlake, project, sunlake};
+use crate::support::command::{Running, Sunlake, sunlake};
 use crate::support::dice::Dice;
 use crate::support::lake::{self, Cells, files_below_if_there};
 use crate::support::proxy::{Proxy, Reply};
 use crate::support::scratch::Scratch;
 use crate::support::server::{ApiServer, Plan, STARTER};
-use crate::support::source::{self, Source};
+use crate::support::source::{self, Source, few_aggregates};
 use crate::support::weather::Weather;
 use crate::support::{PATIENCE, wait_for};
 use serde_json::Value;
@@ -40,7 +40,7 @@ impl Story {
         let server = ApiServer::unhurried(source, plan);
         let proxy = Proxy::counting(server.address);
         let scratch = Scratch::new();
-        let aggregates = project().join("pipelines/aggregates");
+        let aggregates = few_aggregates();
         // A plan of no table, so that the run need not find it out.
         let plan = format!(
             "[plan]\nrows_per_call = {}\nmax_offset = {}\nwindow_days = {}\n",
@@ -266,7 +266,7 @@ type Milestone = (&'static str, fn(&Path) -> bool);
 /// What a run leaves on the disk as it publishes, in that order.
 const MILESTONES: [Milestone; 5] = [
     ("the first aggregate", |lake| lake_holds(&lake.join("runs"), "/aggregates/agg_")),
-    ("the last aggregate", |lake| lake_holds(&lake.join("runs"), "/aggregates/agg_zip3_month")),
+    ("the last aggregate", |lake| lake_holds(&lake.join("runs"), "/aggregates/agg_type_month")),
     ("files of the snapshot", |lake| !files_below_if_there(&lake.join("snapshots")).is_empty()),
     ("the commit", |lake| lake.join("commits/000001.json").exists()),
     ("current", |lake| lake.join("current").exists()),

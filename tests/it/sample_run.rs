@@ -3,7 +3,7 @@
 use crate::support::command::{Sunlake, project, shipped};
 use crate::support::lake::{self, names};
 use crate::support::scratch::Scratch;
-use crate::support::source::sample_pipeline;
+use crate::support::source::{sample_pipeline, whole_sample_pipeline};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
@@ -40,7 +40,7 @@ const KEYS: [&str; 24] = [
 ];
 
 fn run(scratch: &Scratch, today: &str) -> Value {
-    let pipeline = scratch.file("sample.toml", &sample_pipeline(40, 0.05));
+    let pipeline = scratch.file("sample.toml", &whole_sample_pipeline(40, 0.05));
     let done = Sunlake::run(&pipeline, &scratch.lake()).args(["--today", today]).finish().exits(0);
     done.json()
 }
@@ -127,7 +127,7 @@ fn a_second_run_of_the_day_changes_nothing_and_reads_no_listing() {
 #[test]
 fn the_next_day_costs_a_fraction_and_keeps_unchanged_files_as_hard_links() {
     let scratch = Scratch::new();
-    let pipeline = scratch.file("sample.toml", &sample_pipeline(70, 0.3));
+    let pipeline = scratch.file("sample.toml", &sample_pipeline(40, 0.2));
     let run =
         |today: &str| Sunlake::run(&pipeline, &scratch.lake()).args(["--today", today]).finish().complete();
     let (first, second) = (run("2026-03-19"), run("2026-03-20"));

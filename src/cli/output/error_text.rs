@@ -274,7 +274,7 @@ fn of_keys(error: &KeysError) -> Option<String> {
         KeysError::UnknownAccount(..) => {
             some("give the key file an [[account]] of that name, or remove the key")
         }
-        KeysError::TwoAccounts(_) => some("keep one of the two in the key file"),
+        KeysError::Twice(..) => some("keep one of the two in the key file"),
         KeysError::NoLimit(..) => {
             some("give another limit in the key file, or `api_access = false` to refuse the account")
         }

@@ -82,7 +82,10 @@ impl Trial {
             let faults = faults(at);
             let ended = place.open_under(&faults).and_then(|lake| full_run(&lake));
             assert!(faults.was_hit() || ended.is_ok(), "operation {at}: {ended:?}");
-            shown_old += u64::from(self.holds(&place, ended.is_ok(), &format!("operation {at}"))?);
+            // Without its fault, as an operation of the disk has no answer to lose, it was the calm run once more.
+            if faults.was_hit() {
+                shown_old += u64::from(self.holds(&place, ended.is_ok(), &format!("operation {at}"))?);
+            }
             fs::remove_dir_all(&place.dir).expect("removed");
         }
         let operations = self.operations;
@@ -97,16 +100,23 @@ impl Trial {
         let found = rows(&lake)?;
         assert!(found == self.old || found == self.new, "{when}: {found:?}");
         assert!(!ended_well || found == self.new, "{when}: the run reported success");
-        let other_machine = place.other_machine().open()?;
-        assert_eq!(rows(&other_machine)?, found, "{when}: another machine sees the same");
-        assert_sound(&other_machine)?;
+        assert_sound(&Self::seen_by_others(place, &found, when)?)?;
         full_run(&lake)?;
         assert_eq!(rows(&lake)?, self.new, "{when}");
         assert_sound(&lake)?;
-        assert_eq!(rows(&place.other_machine().open()?)?, self.new, "{when}");
+        Self::seen_by_others(place, &self.new, when)?;
         assert!(!lake.kept_snapshots()?.contains(&1), "{when}: pruned");
         assert_no_leftovers(place);
         Ok(found == self.old)
+    }
+
+    /// The lake as another machine opens it, which sees these rows. A folder is the same everywhere: it was read before.
+    fn seen_by_others(place: &Place, expected: &Rows, when: &str) -> Result<Lake> {
+        let lake = place.other_machine().open()?;
+        if place.store.is_some() {
+            assert_eq!(rows(&lake)?, *expected, "{when}: another machine sees the same");
+        }
+        Ok(lake)
     }
 }
 

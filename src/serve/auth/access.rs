@@ -5,7 +5,7 @@ use crate::contract::eastern::eastern_day;
 use crate::contract::plan::PlanLimits;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -74,6 +74,18 @@ impl Accounts {
         Ok(Self { keys })
     }
 
+    /// The same without the keys that a file calls revoked.
+    pub(crate) fn without_revoked(&self, file: &KeyFile) -> Self {
+        let revoked = file.keys.iter().filter(|key| key.revoked_at.is_some());
+        let revoked: HashSet<_> =
+            revoked.filter_map(|key| blake3::Hash::from_hex(&key.digest).ok()).collect();
+        let stays =
+            |(digest, _): &(&[u8; 32], &Caller)| !revoked.contains(&blake3::Hash::from_bytes(**digest));
+        Self {
+            keys: self.keys.iter().filter(stays).map(|(digest, caller)| (*digest, caller.clone())).collect(),
+        }
+    }
+
     /// The caller of a key; `None` when it is unknown or has expired. How long the look-up takes says something about the digest of what was
     /// sent, and nothing about a key.
     pub(crate) fn authenticate(&self, key: &str, now: Timestamp) -> Option<Caller> {
@@ -83,7 +95,7 @@ impl Accounts {
     }
 }
 
-/// The accounts by name. Each has a name of its own, and limits of at least 1.
+/// The accounts by name. Each has limits of at least 1.
 fn by_name<'a>(
     accounts: &'a [AccountRecord],
     plan_override: &LimitOverride,
@@ -99,9 +111,7 @@ fn by_name<'a>(
             limits: plan_override.apply(limits),
             api_access: account.api_access,
         };
-        if found.insert(account.name.as_str(), Arc::new(entry)).is_some() {
-            return Err(KeysError::TwoAccounts(account.name.clone()));
-        }
+        found.insert(account.name.as_str(), Arc::new(entry));
     }
     Ok(found)
 }
@@ -193,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn account_named_twice_or_with_a_limit_of_0_is_refused() {
+    fn account_with_a_limit_of_0_is_refused() {
         let account = |name: &str, per_day: u32| AccountRecord {
             name: name.to_owned(),
             plan: Plan::Starter,
@@ -205,8 +215,6 @@ mod tests {
             Accounts::from_key_file(&file, &LimitOverride::default(), NOW).map(|_| ())
         };
         load(vec![account("acme", 1), account("other", 1)]).expect("a good file");
-        let twice = load(vec![account("acme", 1), account("other", 1), account("acme", 2)]);
-        assert!(matches!(twice, Err(KeysError::TwoAccounts(name)) if name == "acme"));
         let none = load(vec![account("acme", 1), account("other", 0)]);
         assert!(matches!(none, Err(KeysError::NoLimit(name, "per_day")) if name == "other"));
     }

@@ -4,6 +4,7 @@
 
 use super::key_text::edited;
 use super::replace_file::{behind_links, open_lock, replace_file};
+use super::unique::{line, twice as twice_in};
 use crate::contract::eastern::eastern_day;
 use crate::contract::endpoint::DATA_SCOPE;
 use crate::contract::plan::{Plan, PlanLimits};
@@ -35,9 +36,9 @@ pub enum KeysError {
     /// A key belongs to no account of the file.
     #[error("key {0} belongs to account {1:?}, which the key file does not have")]
     UnknownAccount(String, String),
-    /// Two accounts have one name.
-    #[error("the key file has two accounts named {0:?}")]
-    TwoAccounts(String),
+    /// Two accounts have one name, or two keys one id or digest: path, what it is, the value, both lines.
+    #[error("{0} has the {1} {2:?} twice, in lines {first} and {second}", first = .3[0], second = .3[1])]
+    Twice(PathBuf, &'static str, String, [usize; 2]),
     /// A limit of an account is 0: account, limit.
     #[error("account {0:?} has {1} = 0; a limit is at least 1")]
     NoLimit(String, &'static str),
@@ -56,8 +57,8 @@ pub enum KeysError {
     /// A key that would be refused from the beginning: the day from which it is, today.
     #[error("a key cannot expire on {0}: today is {1} in Eastern time")]
     Expired(Date, Date),
-    /// An account without a name.
-    #[error("an account needs a name")]
+    /// An account without a name, or with control characters in it.
+    #[error("an account needs a name of printable characters")]
     NoName,
     /// No key has the id.
     #[error("no key has the id {0:?}")]
@@ -143,8 +144,15 @@ pub(crate) struct KeyFile {
 }
 
 impl KeyFile {
+    /// Reads a key file in which nothing is there twice.
     pub(crate) fn read(path: &Path) -> Result<Self, KeysError> {
-        Self::parse(path, &Self::text(path)?)
+        Self::unique(path, &Self::text(path)?)
+    }
+
+    pub(crate) fn unique(path: &Path, text: &str) -> Result<Self, KeysError> {
+        let file = Self::parse(path, text)?;
+        let twice = |(what, value, lines)| KeysError::Twice(path.to_owned(), what, value, lines);
+        twice_in(text).map_or(Ok(file), |found| Err(twice(found)))
     }
 
     /// The text of a key file.
@@ -157,11 +165,10 @@ impl KeyFile {
         })
     }
 
+    /// The accounts and keys of a text, some perhaps twice.
     pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, KeysError> {
         toml::from_str(text).map_err(|error: toml::de::Error| {
-            let place = error.span().and_then(|place| text.get(..place.start)).unwrap_or_default();
-            let line = place.matches('\n').count() + 1;
-            KeysError::Malformed(path.to_owned(), line, error.message().to_owned())
+            KeysError::Malformed(path.to_owned(), line(text, error.span()), error.message().to_owned())
         })
     }
 
@@ -180,7 +187,7 @@ impl KeyFile {
             Err(KeysError::NoFile(_, source)) if source.kind() == ErrorKind::NotFound => String::new(),
             read => read?,
         };
-        let before = Self::parse(path, &text)?;
+        let before = Self::unique(path, &text)?;
         let mut after = before.clone();
         let done = change(&mut after)?;
         let text = after.text_from(&before, &text)?;
@@ -240,7 +247,7 @@ impl KeyFile {
     }
 
     fn admit_account(&mut self, name: &str, plan: Plan, today: Date) -> Result<(), KeysError> {
-        if name.trim().is_empty() {
+        if name.trim().is_empty() || name.contains(char::is_control) {
             return Err(KeysError::NoName);
         }
         let own = self.keys.iter().filter(|key| key.account == name);

@@ -21,6 +21,7 @@ pub(super) mod key_file;
 mod key_text;
 mod last_use;
 mod replace_file;
+mod unique;
 mod usage_account;
 mod usage_file;
 pub(super) mod usage_meter;

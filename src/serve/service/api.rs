@@ -76,6 +76,11 @@ impl Service {
         self.accounts.store(Arc::new(accounts));
     }
 
+    /// The accounts that are served.
+    pub(crate) fn accounts(&self) -> Arc<Accounts> {
+        self.accounts.load_full()
+    }
+
     /// Says whether keys can be checked; while they cannot, every key gets 503. Returns whether that is new.
     pub(crate) fn check_keys(&self, can_check: bool) -> bool {
         self.is_blind.swap(!can_check, Ordering::AcqRel) == can_check

@@ -38,4 +38,4 @@ pub(crate) fn wait_for<T>(what: &str, deadline: Duration, mut look: impl FnMut()
 }
 
 /// Long enough for anything the tests wait for on a slow machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(100);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);

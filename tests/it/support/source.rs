@@ -2,7 +2,7 @@
 
 use super::command::{Sunlake, project};
 use super::scratch;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// A lake, and the Eastern day it was made as.
@@ -18,45 +18,75 @@ pub(crate) const SMALL_SCALE: f64 = 0.05;
 /// Two weeks of one business in twenty: a run over it takes some forty requests.
 pub(crate) fn small() -> &'static Source {
     static SMALL: OnceLock<Source> = OnceLock::new();
-    SMALL.get_or_init(|| make("small", SMALL_DAYS, SMALL_SCALE, &["2026-03-20"]))
+    SMALL.get_or_init(|| make("small", &sample_pipeline(SMALL_DAYS, SMALL_SCALE), &["2026-03-20"]))
 }
 
-/// Ten weeks of one business in ten, as two runs on two days left them: some rows are new, some changed, some gone.
+/// Ten weeks of one business in ten, as two runs on two days left them, with all aggregates: some rows are new, some changed, some gone.
 pub(crate) fn history() -> &'static Source {
     static HISTORY: OnceLock<Source> = OnceLock::new();
-    HISTORY.get_or_init(|| make("history", 70, 0.1, &["2026-03-16", "2026-03-20"]))
+    HISTORY.get_or_init(|| make("history", &whole_sample_pipeline(70, 0.1), &["2026-03-16", "2026-03-20"]))
 }
 
-/// Five weeks of half of Florida around a New Year, whose first day no plan can page to its end.
+/// Five weeks of a fifth of Florida around a New Year, whose first day the plan of starters cannot page to its end.
 pub(crate) fn large() -> &'static Source {
     static LARGE: OnceLock<Source> = OnceLock::new();
-    LARGE.get_or_init(|| make("large", 35, 0.5, &["2026-01-12"]))
+    LARGE.get_or_init(|| make("large", &sample(35, 0.2, WITHOUT_AGGREGATES), &["2026-01-12"]))
 }
 
 /// As [`large`], as runs on six days left it: a snapshot each.
 pub(crate) fn moving() -> &'static Source {
     static MOVING: OnceLock<Source> = OnceLock::new();
     let todays = ["2026-01-12", "2026-01-13", "2026-01-14", "2026-01-15", "2026-01-16", "2026-01-17"];
-    MOVING.get_or_init(|| make("moving", 35, 0.5, &todays))
+    MOVING.get_or_init(|| make("moving", &sample(35, 0.2, WITHOUT_AGGREGATES), &todays))
 }
 
-/// A copy of the shipped sample pipeline with other numbers.
+/// Lines of a pipeline whose runs add up nothing: without optimisation the shipped aggregates take most of a small run.
+pub(crate) const WITHOUT_AGGREGATES: &str = "enabled = false";
+
+/// The folder of all shipped aggregates.
+pub(crate) fn shipped_aggregates() -> PathBuf {
+    project().join("pipelines").join("aggregates")
+}
+
+/// A folder of three shipped aggregates, for runs that need some, whichever they are.
+pub(crate) fn few_aggregates() -> &'static Path {
+    static FEW: OnceLock<PathBuf> = OnceLock::new();
+    FEW.get_or_init(|| {
+        let folder = scratch::root().join("few-aggregates");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for name in ["county_type_day.sql", "county_type_month.sql", "type_month.sql"] {
+            std::fs::copy(shipped_aggregates().join(name), folder.join(name)).expect("an aggregate");
+        }
+        folder
+    })
+}
+
+/// A copy of the shipped sample pipeline with other numbers and a few of its aggregates.
 pub(crate) fn sample_pipeline(days: u32, scale: f64) -> String {
-    let aggregates = project().join("pipelines").join("aggregates");
+    sample(days, scale, &format!("folder = {:?}", few_aggregates()))
+}
+
+/// The same, with all shipped aggregates.
+pub(crate) fn whole_sample_pipeline(days: u32, scale: f64) -> String {
+    sample(days, scale, &format!("folder = {:?}", shipped_aggregates()))
+}
+
+/// The same, with this line about aggregates.
+fn sample(days: u32, scale: f64, aggregates: &str) -> String {
     format!(
         "name = \"sample\"\n\
          [source]\nembedded = true\n\
          [source.sample]\nseed = 1\ndays = {days}\nscale = {scale:?}\nplan = \"agency\"\n\
          per_minute = 1000000\nper_day = 1000000\nper_month = 10000000\n\
          [extract]\ndays = {days}\n\
-         [aggregates]\nfolder = {aggregates:?}\n"
+         [aggregates]\n{aggregates}\n"
     )
 }
 
-fn make(name: &str, days: u32, scale: f64, todays: &[&'static str]) -> Source {
+fn make(name: &str, text: &str, todays: &[&'static str]) -> Source {
     let lake = scratch::root().join(name);
     let pipeline = scratch::root().join(format!("{name}.toml"));
-    std::fs::write(&pipeline, sample_pipeline(days, scale)).expect("a pipeline file");
+    std::fs::write(&pipeline, text).expect("a pipeline file");
     for today in todays {
         Sunlake::run(&pipeline, &lake).args(["--today", today]).finish().complete();
     }
