@@ -25,8 +25,11 @@ pub(crate) struct Position {
     pub(crate) total: Option<u64>,
     steps_back: u32,
     /// By day and offset, the last page from which the walk went back, and how often it was the same.
-    returns: HashMap<(Date, u32), (Vec<(i64, Date)>, u32)>,
+    returns: HashMap<(Date, u32), Returned>,
 }
+
+/// The rows of a page, and how often it was the same.
+type Returned = (Vec<(i64, Date)>, u32);
 
 impl Position {
     /// The start of a slice, of whose newest day `offset` rows are among those already read.

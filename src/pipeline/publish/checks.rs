@@ -294,7 +294,8 @@ mod tests {
     #[test]
     fn what_was_accepted_stops_no_later_run_until_it_grows() {
         let month = Month::of(date(2026, 7, 1));
-        let grown: [(&str, fn(u64) -> Evidence); 8] = [
+        type OfSize = fn(u64) -> Evidence;
+        let grown: [(&str, OfSize); 8] = [
             ("quarantine", |size| Evidence { quarantined: size, ..Evidence::default() }),
             ("unknown_fields", |size| Evidence {
                 unknown_fields: (0..size).map(|field| (field.to_string(), 9)).collect(),
