@@ -58,7 +58,7 @@ impl Lake {
         match write_holder(&mut lock.file, &format!("run {run_id}, {holder}"))
             .map_err(LakeError::storage("write", &layout.lock()))
         {
-            // The lock is held without its text, and a pruning makes room.
+            // The lock is valid without its text, and a pruning makes room.
             Err(error) if error.is_full_disk() => tracing::warn!("the lock names no holder: {error}"),
             written => written?,
         }

@@ -195,7 +195,7 @@ fn another_machine_resumes_a_run_in_a_folder_of_its_own() -> Result {
     for page in 0..60_u32 {
         pages.append("GET /x", page, 200, at(1), b"page")?;
     }
-    // The machine itself goes on in its own folder.
+    // The machine itself resumes in its own folder.
     assert_eq!(one.take_over(begun.clone(), "other", at(2))?, begun);
     let unfinished = two.unfinished_run("daily")?.expect("a run");
     let taken = two.take_over(unfinished, "r2", at(2))?;
@@ -207,7 +207,8 @@ fn another_machine_resumes_a_run_in_a_folder_of_its_own() -> Result {
     pages.append("GET /x", 60, 200, at(2), b"page")?;
     drop((copied, pages));
     assert_eq!(one.run("r")?.raw()?.len(), 61, "nobody wrote into it");
-    assert_eq!(place.other_machine().open()?.run("r2")?.raw()?.len(), uploaded + 1);
+    assert_eq!(two.run("r2")?.raw()?.len(), uploaded + 1);
+    assert_eq!(place.other_machine().open()?.run("r2")?.raw()?.len(), uploaded);
     // The newest of the two is resumed, by the machine that has it.
     let newest = two.unfinished_run("daily")?.expect("a run");
     assert_eq!((newest.run_id.as_str(), two.take_over(newest.clone(), "r3", at(3))?), ("r2", newest.clone()));
