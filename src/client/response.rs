@@ -93,12 +93,12 @@ pub(super) fn retry_after(response: &Response, now: Timestamp) -> Option<Duratio
     pause(text.trim(), date(response).unwrap_or(now))
 }
 
-/// A number that is out of range, and so says nothing, is the minute of a limit. Any other text counts as absent, so that the default
+/// A number or a date that is out of range, and so says nothing, is the minute of a limit. Any other text counts as absent, so that the default
 /// backoff is used.
 fn pause(text: &str, now: Timestamp) -> Option<Duration> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let pause = if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        let until = http_date(text)?;
+        let Some(until) = http_date(text) else { return text.ends_with(" GMT").then_some(MINUTE) };
         Duration::try_from(until.duration_since(now)).ok()?
     } else {
         text.parse().map_or(MINUTE, Duration::from_secs)
@@ -157,7 +157,8 @@ mod tests {
             ("7", Some(7)),
             ("Fri, 20 Nov 2026 12:00:31 GMT", Some(31)),
             ("Fri, 20 Nov 2026 11:59:59 GMT", None),
-            ("Fri, 31 Dec 9999 23:59:59 GMT", Some(LONGEST_WAIT.as_secs())),
+            ("Fri, 20 Nov 2037 12:00:00 GMT", Some(LONGEST_WAIT.as_secs())),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", Some(60)),
             ("18446744073709551615", Some(LONGEST_WAIT.as_secs())),
             ("99999999999999999999", Some(60)),
             ("-5", Some(60)),

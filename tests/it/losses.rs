@@ -1,4 +1,4 @@
-//! After rows were lost for good, the next runs publish by themselves, and what comes back is no news.
+//! After rows were lost for good, the next runs publish without a person, and what comes back is no news.
 
 use crate::state_order::{company, complete_set, file, put};
 use crate::support::command::{Finished, Sunlake, project, sunlake};
@@ -79,7 +79,7 @@ fn has_sums(summary: &Value) -> bool {
 }
 
 #[test]
-fn runs_after_a_loss_publish_by_themselves_and_what_comes_back_is_no_news() {
+fn runs_after_a_loss_publish_without_a_person_and_what_comes_back_is_no_news() {
     let scratch = Scratch::new();
     let (lake, calm) = (scratch.lake(), scratch.path("calm"));
     for day in 18..=20 {

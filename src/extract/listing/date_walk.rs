@@ -25,8 +25,11 @@ pub(crate) struct Position {
     pub(crate) total: Option<u64>,
     steps_back: u32,
     /// By day and offset, the last page from which the walk went back, and how often it was the same.
-    returns: HashMap<(Date, u32), (Vec<(i64, Date)>, u32)>,
+    returns: HashMap<(Date, u32), Returned>,
 }
+
+/// The rows of a page, and how often it was the same.
+type Returned = (Vec<(i64, Date)>, u32);
 
 impl Position {
     /// The start of a slice, of whose newest day `offset` rows are among those already read.
@@ -120,17 +123,10 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
             reader.range.drift.note();
         }
         if offset > 0 && !joins(&page, at, must_join || drifted) {
-            if at.steps_back == MAX_STEPS_BACK {
+            if !may_step_back(reader, &span, (offset, &page), at)? {
                 return Ok(Stop::Adrift);
             }
-            if at.has_returned(offset, &page.rows) {
-                return Err(reader.no_progress(
-                    &span,
-                    offset,
-                    format!("{MOST_RETURNS} times the same rows, which no row of the page before them joins"),
-                ));
-            }
-            (at.steps_back, must_join) = (at.steps_back + 1, true);
+            must_join = true;
             offset = offset.saturating_sub(reader.plan.rows_per_call);
             continue;
         }
@@ -154,6 +150,21 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
         reader.expect_pages(&span, offset, page.total);
         deepest = Some(page).filter(|_| is_deepest);
     }
+}
+
+/// Counts a step back from a page; false after too many. An error if the page came too often with the same rows.
+fn may_step_back(
+    reader: &Reader<'_, '_>,
+    span: &Slice,
+    (offset, page): (u32, &PageSeen),
+    at: &mut Position,
+) -> Result<bool> {
+    if at.has_returned(offset, &page.rows) {
+        let seen = format!("{MOST_RETURNS} times the same rows, which no row of the page before them joins");
+        return Err(reader.no_progress(span, offset, seen));
+    }
+    at.steps_back += 1;
+    Ok(at.steps_back <= MAX_STEPS_BACK)
 }
 
 /// Whether a page continues the walk. It begins with a row already read; without signs of drift, it may also have only new rows.

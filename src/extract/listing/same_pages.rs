@@ -11,9 +11,12 @@ const MOST_PAGES: u32 = 3;
 /// The last page of a query, and how often it came at another offset.
 #[derive(Debug, Default)]
 pub(super) struct SamePages {
-    last: Option<(Slice, u32, Vec<(i64, Date)>)>,
+    last: Option<Page>,
     times: u32,
 }
+
+/// The query of a page, its offset and its rows.
+type Page = (Slice, u32, Vec<(i64, Date)>);
 
 impl SamePages {
     /// Notes a page of a query. An error says what was seen, if pages keep their rows whatever the offset.

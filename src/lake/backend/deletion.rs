@@ -1,8 +1,6 @@
 //! Deletes objects: many with one request, or one by one in a store of S3 that knows no such request.
 
 use super::http_way::SafeWay;
-use super::object_client::Objects;
-use crate::lake::error::LakeError;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use object_store::client::{ClientOptions, HttpClient, HttpConnector, HttpRequest, HttpRequestBody};
 use object_store::path::Path as ObjectPath;
@@ -48,34 +46,24 @@ impl SingleDeletes {
     }
 }
 
-impl Objects {
-    /// Deletes objects; a missing one is no error.
-    pub(crate) fn delete(&self, names: &[String]) -> Result<(), LakeError> {
-        let (mut paths, mut refused) = (Vec::new(), Ok(()));
-        for name in names {
-            refused = self.may("delete", name);
-            if refused.is_err() {
-                break;
+/// Deletes objects of a store; a missing one is no error.
+pub(super) async fn delete(
+    store: &dyn ObjectStore,
+    single: Option<&SingleDeletes>,
+    paths: &[ObjectPath],
+) -> object_store::Result<()> {
+    match single {
+        Some(single) if single.is_needed.load(Ordering::Relaxed) => one_by_one(single, paths).await,
+        Some(single) => match delete_list(store, paths.to_vec()).await {
+            Err(error) if !is_lasting(&error) => {
+                // The error of the list says more than that of an object.
+                let deleted = one_by_one(single, paths).await.map_err(|_| error);
+                single.is_needed.store(deleted.is_ok(), Ordering::Relaxed);
+                deleted
             }
-            paths.push(self.path(name)?);
-        }
-        let this = self.clone();
-        self.runtime.wait(async move {
-            let deleted = match &this.single {
-                Some(single) if single.is_needed.load(Ordering::Relaxed) => one_by_one(single, &paths).await,
-                single => match (delete_list(&*this.store, paths.clone()).await, single) {
-                    (Err(error), Some(single)) if !is_lasting(&error) => {
-                        // The error of the list says more than that of an object.
-                        let deleted = one_by_one(single, &paths).await.map_err(|_| error);
-                        single.is_needed.store(deleted.is_ok(), Ordering::Relaxed);
-                        deleted
-                    }
-                    (deleted, _) => deleted,
-                },
-            };
-            deleted.map_err(this.failed("delete in", ""))
-        })?;
-        refused
+            deleted => deleted,
+        },
+        None => delete_list(store, paths.to_vec()).await,
     }
 }
 

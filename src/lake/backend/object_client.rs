@@ -1,7 +1,7 @@
 //! Every request to an object store, by names in the lake. Time and retries are limited.
 
 use super::blocking::BlockingRuntime;
-use super::deletion::SingleDeletes;
+use super::deletion::{SingleDeletes, delete};
 use super::disk::Storage;
 use crate::lake::error::LakeError;
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -236,6 +236,24 @@ impl Objects {
         })
     }
 
+    /// Deletes objects; a missing one is no error.
+    pub(crate) fn delete(&self, names: &[String]) -> Result<(), LakeError> {
+        let (mut paths, mut refused) = (Vec::new(), Ok(()));
+        for name in names {
+            refused = self.may("delete", name);
+            if refused.is_err() {
+                break;
+            }
+            paths.push(self.path(name)?);
+        }
+        let this = self.clone();
+        self.runtime.wait(async move {
+            let deleted = delete(&*this.store, this.single.as_ref(), &paths).await;
+            deleted.map_err(this.failed("delete in", ""))
+        })?;
+        refused
+    }
+
     pub(super) fn path(&self, name: &str) -> Result<ObjectPath, LakeError> {
         let path = format!("{}{name}", self.prefix);
         ObjectPath::parse(&path).map_err(|_| LakeError::Name { what: "name of an object", name: path })
@@ -251,7 +269,7 @@ impl Objects {
     }
 
     /// Counts one change before it is made; tests let it fail here.
-    pub(super) fn may(&self, op: &'static str, name: &str) -> Result<(), LakeError> {
+    fn may(&self, op: &'static str, name: &str) -> Result<(), LakeError> {
         #[cfg(test)]
         self.faults.request().map_err(|error| self.broken(op, name, &error))?;
         let _ = (op, name);

@@ -76,3 +76,20 @@ impl RunRecord {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_has_its_begin_and_its_pipeline_and_differs_by_its_token() {
+        let at: Timestamp = "2026-11-20T10:00:00.123Z".parse().expect("an instant");
+        let id = new_run_id(at, "my-daily", "k3f9q2");
+        assert_eq!(id, "20261120T100000123Z-my-daily-k3f9q2");
+        assert_eq!(begin_of(&id), Some((at, "my-daily")));
+        assert_ne!(id, new_run_id(at, "my-daily", "k3f9q3"));
+        for other in ["r", "r-s-t", "20261120T100000123Z-x"] {
+            assert_eq!(begin_of(other), None, "{other}");
+        }
+    }
+}

@@ -1,7 +1,8 @@
 //! Observed filings merged into a staged snapshot, month by month.
 
 use super::change_log::{Changes, FILE_ROWS};
-use super::losses::{KnownBefore, Losses};
+use super::known_before::KnownBefore;
+use super::losses::Losses;
 use super::month::{IsNews, Listings, merge_month};
 use super::moved_month::{MonthMoves, find_month_moves};
 use super::spill::{Spill, SpilledFilings};

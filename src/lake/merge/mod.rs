@@ -13,13 +13,15 @@
 //! - `latest`: the newest observation of each business
 //! - `spill`: observed filings on disk, by month
 //! - `moved_month`: businesses whose filing month changed
-//! - `losses`: what the lake knew of businesses whose rows a repair left out
+//! - `losses`: months whose filings a repair left out
+//! - `known_before`: what the lake knew of their businesses
 //! - `month`: one month of filings
 //! - `filings`: the merge of all months
 //! - `partition`: tables by month that are written by several threads
 
 mod change_log;
 mod filings;
+mod known_before;
 mod latest;
 pub(super) mod losses;
 mod month;

@@ -1,7 +1,7 @@
 //! Existing and observed filings of one month → the month's new rows and its changes. Pure.
 
 use super::change_log::Changes;
-use super::losses::KnownBefore;
+use super::known_before::KnownBefore;
 use super::row_key::value_text;
 use crate::contract::reference::EntityType;
 use crate::lake::data_file::column;

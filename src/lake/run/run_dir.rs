@@ -148,7 +148,7 @@ impl RunDir {
 
     /// Whether the run began in this working copy.
     pub(super) fn began_here(&self) -> bool {
-        self.dir.join(BEGAN_HERE).exists()
+        self.dir.join(BEGAN_HERE).is_file()
     }
 
     /// Replaces the run's record atomically.

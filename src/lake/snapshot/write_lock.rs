@@ -41,7 +41,7 @@ impl Lake {
     pub(crate) fn recover(&self, _lock: &LakeLock) -> Result<Repair, LakeError> {
         let repair = self.backend.recover()?;
         match self.complete_marks() {
-            Err(error) if error.is_full_disk() => tracing::warn!("a mark stays without its copy: {error}"),
+            Err(error) if error.is_full_disk() => tracing::warn!("the disk is full: a mark stays without its copy"),
             completed => completed?,
         }
         Ok(repair)
@@ -58,8 +58,8 @@ impl Lake {
         match write_holder(&mut lock.file, &format!("run {run_id}, {holder}"))
             .map_err(LakeError::storage("write", &layout.lock()))
         {
-            // The lock is held without its text, and a pruning makes room.
-            Err(error) if error.is_full_disk() => tracing::warn!("the lock names no holder: {error}"),
+            // The lock is valid without its text, and a pruning makes room.
+            Err(error) if error.is_full_disk() => tracing::warn!("the disk is full: the lock names no holder"),
             written => written?,
         }
         self.backend.refresh()?;

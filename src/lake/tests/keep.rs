@@ -239,14 +239,16 @@ fn diff_leaves_out_when_a_run_read_a_row() -> Result {
 #[test]
 fn a_disk_without_room_for_a_byte_is_pruned() -> Result {
     let (root, lake) = history()?;
-    let files = |snapshot: u64| lake.layout.snapshot(snapshot).exists();
+    let files = |snapshot: u64| lake.layout.snapshot(snapshot).is_dir();
+    lake.run("r1")?.raw()?.append("GET /x", 0, 200, at(1), b"page")?;
     let full = open_on(root.path(), Storage::with_faults(Faults::full_disk()), None)?;
     let lock = full.lock("prune", "test")?;
     let snapshots_alone = PruneRules { raw_days: None, ..rules(1) };
     assert_eq!(full.prune(&lock, &snapshots_alone, at(900))?.snapshots, [1, 2]);
     assert_eq!([1, 2, 3].map(files), [false, false, true]);
-    // Only the records of the runs have no room yet.
+    // The pages go first, and make the room for the record, which this disk never has.
     assert!(full.prune(&lock, &rules(1), at(900)).is_err_and(|error| error.is_full_disk()));
+    assert!(!lake.run("r1")?.path().join("raw").is_dir());
     drop((lock, full));
     let lock = lake.lock("again", "test")?;
     lake.prune(&lock, &rules(1), at(901))?;

@@ -23,7 +23,7 @@ fn names(objects: &Objects, folder: &str) -> Result<Vec<String>> {
 }
 
 #[test]
-fn two_machines_that_begin_in_the_same_millisecond_do_not_share_a_run() -> Result {
+fn two_machines_that_begin_with_one_id_do_not_share_a_run() -> Result {
     let (_base, place) = place();
     let at = jiff::Timestamp::UNIX_EPOCH;
     let record =
@@ -181,6 +181,38 @@ fn other_machines_see_run_records() -> Result {
     assert_eq!(two.unfinished_run("daily")?, Some(record(None)));
     one.run("r")?.write_record(&record(Some("complete")))?;
     assert_eq!(two.unfinished_run("daily")?, None);
+    Ok(())
+}
+
+#[test]
+fn another_machine_resumes_a_run_in_a_folder_of_its_own() -> Result {
+    let (_base, place) = place();
+    let begun = RunRecord::begun("r", "daily", (at(1), jiff::civil::date(2026, 11, 20)));
+    let (one, two) = (place.open()?, place.other_machine().open()?);
+    let run = one.run("r")?;
+    run.begin(&begun)?;
+    let mut pages = run.raw()?;
+    for page in 0..60_u32 {
+        pages.append("GET /x", page, 200, at(1), b"page")?;
+    }
+    // The machine itself resumes in its own folder.
+    assert_eq!(one.take_over(begun.clone(), "other", at(2))?, begun);
+    let unfinished = two.unfinished_run("daily")?.expect("a run");
+    let taken = two.take_over(unfinished, "r2", at(2))?;
+    assert_eq!(taken, RunRecord { run_id: "r2".to_owned(), started_at: at(2), ..begun.clone() });
+    let mut copied = two.run("r2")?.raw()?;
+    let uploaded = copied.len();
+    assert!((25..60).contains(&uploaded), "{uploaded} of the uploaded chunks");
+    copied.append("GET /y", 0, 200, at(2), b"page of the other machine")?;
+    pages.append("GET /x", 60, 200, at(2), b"page")?;
+    drop((copied, pages));
+    assert_eq!(one.run("r")?.raw()?.len(), 61, "nobody wrote into it");
+    assert_eq!(two.run("r2")?.raw()?.len(), uploaded + 1);
+    // The newest of the two is resumed, by the machine that has it.
+    let newest = two.unfinished_run("daily")?.expect("a run");
+    assert_eq!((newest.run_id.as_str(), two.take_over(newest.clone(), "r3", at(3))?), ("r2", newest.clone()));
+    // A third machine, in the place of the second one. Opened once more, an archive is uploaded to its end.
+    assert_eq!(place.other_machine().open()?.run("r2")?.raw()?.len(), uploaded + 1);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Tables other than filings, and aggregates; what `changes` says.
 
 use super::*;
-use crate::lake::Month;
+use crate::lake::{Base, Losses, Month};
 use crate::table::OfficerRow;
 use arrow::record_batch::RecordBatch;
 use std::collections::BTreeMap;
@@ -137,5 +137,40 @@ fn rows_whose_key_or_business_is_in_another_row_are_counted() -> Result {
         )?;
         assert_eq!(staging.odd_keys()?, BTreeMap::from([(Table::Officers, odd)]));
     }
+    Ok(())
+}
+
+#[test]
+fn rows_that_come_back_after_a_repair_are_no_news() -> Result {
+    let (_root, lake) = first_load()?;
+    let second = [filing(2, "2026-11-03").seen(200), filing(6, "2026-11-05").seen(150)];
+    load(&lake, "r2", &second, &[("2026-11-03", false)], 200)?;
+    let before = [change(3, "vanished"), change(6, "appeared")];
+    assert_eq!(changes(&lake)?, before);
+    let _lock = lake.lock("repair", "test")?;
+    let commit = lake.current()?.expect("a commit");
+    let november = |path: &str| path.starts_with("filings/filed_month=2026-11");
+    let lost = commit.files(Some("filings")).filter(|entry| november(&entry.path));
+    let lost: BTreeSet<&str> = lost.map(|entry| entry.blake3.as_str()).collect();
+    lake.stage_on(Base::NewestWithout(&lost), "repair")?.commit(info())?;
+    assert_eq!(state(&lake)?.len(), 1);
+    // All come back, with one more of a day that is read for the first time since, and one of another day.
+    let mut losses = Losses::default();
+    losses.note(Month::of(jiff::civil::date(2026, 11, 1)).expect("a month"), at(200));
+    losses.note_read([(jiff::civil::date(2026, 11, 9), false)]);
+    let mut staging = lake.stage("r3")?;
+    staging.note_losses(losses);
+    let back =
+        ["2026-11-03", "2026-11-03", "2026-11-03", "2026-11-04", "2026-11-05", "2026-11-05", "2026-11-09"];
+    for (id, day) in (2..).zip(back) {
+        let row = filing(id, day).seen(400);
+        staging.spill_filings(filings(&[if id == 4 { row.typed("fictitious") } else { row }]))?;
+    }
+    staging.merge_filings(&BTreeSet::new(), (at(400), DAY))?;
+    staging.commit(info())?;
+    let [vanished, appeared] = before;
+    assert_eq!(changes(&lake)?, [change(3, "returned"), vanished, appeared, change(8, "appeared")]);
+    let seen: Vec<(i64, i64)> = state(&lake)?.into_iter().map(|row| (row.0, row.4)).collect();
+    assert_eq!(seen, [(1, 100), (2, 200), (3, 200), (4, 200), (5, 200), (6, 200), (7, 200), (8, 400)]);
     Ok(())
 }

@@ -30,12 +30,15 @@ fn implausible(file: &str, why: String) -> SourceError {
     SourceError::Implausible { file: file.to_owned(), why }
 }
 
+/// What a file claims to be: set, kind, day and part.
+type Place<'a> = (&'a str, Kind, Option<Date>, Option<u8>);
+
 /// Refuses two files with different texts for one place of a set, or for one day. `digest_of` gives the digest of a text that was read.
 pub(super) fn check_claims<'f, 'd>(
     files: impl Iterator<Item = &'f SourceFile>,
     digest_of: impl Fn(&SourceFile) -> Option<&'d str>,
 ) -> Checked {
-    let mut claims: HashMap<(&str, Kind, Option<Date>, Option<u8>), &SourceFile> = HashMap::new();
+    let mut claims: HashMap<Place<'_>, &SourceFile> = HashMap::new();
     for file in files {
         let place = (&*file.set, file.kind, file.day, file.expected().part);
         let first = *claims.entry(place).or_insert(file);

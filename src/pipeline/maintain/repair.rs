@@ -186,6 +186,19 @@ impl Repair<'_> {
         restored.map(|()| origin.run_id)
     }
 
+    /// Notes what the next runs must know of rows that are left out.
+    fn note_losses(&self, lost: &[DamagedFile], state: &mut RunState) -> Result<()> {
+        state.sums_may_differ = true;
+        // An import knows by the source of its records what is news.
+        for file in lost.iter().filter(|_| state.source != Some(SourceKind::State)) {
+            if let Some(month) = month_of(file) {
+                let had_at = self.lake.origin_commit(&file.entry)?.map(|commit| commit.committed_at);
+                state.losses.note(month, had_at.unwrap_or(self.now));
+            }
+        }
+        Ok(())
+    }
+
     fn leave_out(&mut self, newest: &Commit, lost: &[DamagedFile], run_id: &str, today: Date) -> Result<()> {
         let run = self.lake.run(run_id)?;
         let mut record = RunRecord::begun(run_id, REPAIR, (self.now, today));
@@ -204,15 +217,7 @@ impl Repair<'_> {
             }
             staging.merge(Table::Coverage, &CoverageRow::batch(&rows)?)?;
         }
-        state.sums_may_differ = true;
-        if state.source != Some(SourceKind::State) {
-            for file in lost {
-                let had_at = self.lake.origin_commit(&file.entry)?.map(|commit| commit.committed_at);
-                month_of(file)
-                    .into_iter()
-                    .for_each(|month| state.losses.note(month, had_at.unwrap_or(self.now)));
-            }
-        }
+        self.note_losses(lost, &mut state)?;
         let mut lost_starts = BTreeSet::new();
         if !months.is_empty() && !state.register.is_empty() {
             let filings = staging.files().remove(Table::Filings.name()).unwrap_or_default();

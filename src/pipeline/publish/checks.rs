@@ -276,8 +276,8 @@ mod tests {
         assert_eq!(findings_that(&found, OnFailure::Hold).len(), 1);
     }
 
-    /// Every check with `hold`, but those that fail always do.
-    fn all_held() -> ChecksSpec {
+    /// Every check with `hold`.
+    fn all_with_hold() -> ChecksSpec {
         let hold = OnFailure::Hold;
         ChecksSpec {
             quarantine: hold,
@@ -294,7 +294,8 @@ mod tests {
     #[test]
     fn what_was_accepted_stops_no_later_run_until_it_grows() {
         let month = Month::of(date(2026, 7, 1));
-        let grown: [(&str, fn(u64) -> Evidence); 8] = [
+        type OfSize = fn(u64) -> Evidence;
+        let grown: [(&str, OfSize); 8] = [
             ("quarantine", |size| Evidence { quarantined: size, ..Evidence::default() }),
             ("unknown_fields", |size| Evidence {
                 unknown_fields: (0..size).map(|field| (field.to_string(), 9)).collect(),
@@ -322,8 +323,9 @@ mod tests {
                 ..Evidence::default()
             }),
         ];
-        let of =
-            |evidence: &Evidence, before: &RunState| verdict(&mut findings(&all_held(), evidence), before);
+        let of = |evidence: &Evidence, before: &RunState| {
+            verdict(&mut findings(&all_with_hold(), evidence), before)
+        };
         for (check, evidence) in grown {
             let first = of(&evidence(5), &RunState::default());
             assert_eq!(first.then, OnFailure::Hold, "{check}");
@@ -348,14 +350,14 @@ mod tests {
     #[test]
     fn a_loss_of_filings_is_reviewed_each_time_and_sums_after_a_repair_never() {
         let lost = Evidence { vanished: 500, rows_before: 1_000, ..Evidence::default() };
-        let first = verdict(&mut findings(&all_held(), &lost), &RunState::default());
+        let first = verdict(&mut findings(&all_with_hold(), &lost), &RunState::default());
         let after = RunState { accepted: first.accepted, ..RunState::default() };
-        assert_eq!(verdict(&mut findings(&all_held(), &lost), &after).then, OnFailure::Hold);
+        assert_eq!(verdict(&mut findings(&all_with_hold(), &lost), &after).then, OnFailure::Hold);
         let sums = Evidence { sums: vec![("own".to_owned(), 9, 12)], ..Evidence::default() };
         let repaired = RunState { sums_may_differ: true, ..RunState::default() };
-        let seen = verdict(&mut findings(&all_held(), &sums), &repaired);
+        let seen = verdict(&mut findings(&all_with_hold(), &sums), &repaired);
         assert_eq!(seen.then, OnFailure::Tell);
         let after = RunState { accepted: seen.accepted, ..RunState::default() };
-        assert_eq!(verdict(&mut findings(&all_held(), &sums), &after).then, OnFailure::Tell);
+        assert_eq!(verdict(&mut findings(&all_with_hold(), &sums), &after).then, OnFailure::Tell);
     }
 }
