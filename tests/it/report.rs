@@ -1,13 +1,17 @@
 //! The report that a run writes: one file that shows every county, runs only its own script, and is small.
 
 use crate::support::command::{Sunlake, succeed};
+use crate::support::lake;
+use crate::support::node;
 use crate::support::scratch::Scratch;
-use crate::support::{node, source};
+use crate::support::source::{self, sample_pipeline};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::civil::Date;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
 fn report() -> String {
@@ -79,4 +83,94 @@ fn the_report_works_in_a_browser_on_both_sizes_with_and_without_its_script() {
         assert_eq!(view["counties"], json!(["county-duval", "county-polk"]), "{name}: by key, by pointer");
     }
     assert_eq!(seen.as_array().map(Vec::len), Some(8));
+}
+
+/// Days of a lake up to `last`, at most `days`, that are complete, or too new to be.
+fn days_there(lake: &Path, today: Date, last: Date, days: i64) -> usize {
+    let mut complete: BTreeMap<Date, bool> = BTreeMap::new();
+    for row in lake::rows(lake, "coverage", &[]) {
+        let day: Date = row["filed_date"].as_deref().expect("a day").parse().expect("a day");
+        *complete.entry(day).or_insert(true) &= row["complete"].as_deref() == Some("true");
+    }
+    let ago = |from: Date, day: Date| i64::from((from - day).get_days());
+    let is_there = |(day, complete): &(&Date, &bool)| {
+        (0..days).contains(&ago(last, **day)) && (**complete || ago(today, **day) < 15)
+    };
+    complete.iter().filter(is_there).count()
+}
+
+/// The labels of the map by their measure, and the county table: the words of its head, and the sum of each column.
+fn labels_and_sums(html: &str) -> (BTreeMap<String, String>, Vec<(String, i64)>) {
+    let labels = between(html, "<label for=\"by-", "</label>");
+    let labels = labels.iter().filter_map(|label| label.split_once("\">"));
+    let labels = labels.map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
+    let table = between(html, "<caption>Counties</caption>", "</table>")[0];
+    let heads = between(table, "<th class=\"number\">", "</th>");
+    let mut sums: Vec<(String, i64)> = heads.iter().map(|head| ((*head).to_owned(), 0)).collect();
+    for row in between(table, "<th scope=\"row\">", "</tr>") {
+        let cells = between(row, "<td class=\"number\">", "</td>");
+        assert_eq!(cells.len(), sums.len());
+        for (cell, (_, sum)) in cells.iter().zip(&mut sums) {
+            *sum += cell.replace(',', "").parse::<i64>().unwrap_or(0);
+        }
+    }
+    (labels, sums)
+}
+
+#[test]
+fn a_label_says_the_days_behind_its_figure() {
+    let scratch = Scratch::new();
+    let today: Date = "2026-03-20".parse().expect("a day");
+    for (name, days, budget) in [
+        ("short", 20, ""),
+        ("quarter", 90, ""),
+        ("year", 400, ""),
+        ("cut", 90, "[budget]\nmax_requests = 12\n"),
+    ] {
+        let text = sample_pipeline(days, 0.02).replace("\"agency\"", "\"enterprise\"");
+        let pipeline = scratch.file(&format!("{name}.toml"), &format!("{text}{budget}"));
+        let lake = scratch.path(name);
+        Sunlake::run(&pipeline, &lake).args(["--today", "2026-03-20"]).finish().exits(if budget.is_empty() {
+            0
+        } else {
+            5
+        });
+        let html = std::fs::read_to_string(lake.join("catalog/report.html")).expect("a report");
+        let (labels, sums) = labels_and_sums(&html);
+        let there = |days| days_there(&lake, today, today, days);
+        let settled = days_there(&lake, today, "2026-03-05".parse().expect("a day"), 30) == 30;
+        assert_eq!(labels.contains_key("settled"), settled, "{name}: {labels:?}");
+        assert_eq!(labels.contains_key("year"), there(365) > there(30), "{name}: {labels:?}");
+        for (key, days) in [("week", 7), ("month", 30), ("year", 365)] {
+            let Some(label) = labels.get(key) else { continue };
+            let begins = format!("{} ", there(days));
+            assert!(label.starts_with(&begins), "{name}: {key} says {label:?} of {begins}days");
+            assert_eq!(label.ends_with("still filling"), key != "year", "{name}: {label:?}");
+            // The figure is that of these days, and of what was read of others.
+            let filed = lake::rows(&lake, "filings", &[])
+                .iter()
+                .filter(|row| {
+                    let day: Date = row["filed_date"].as_deref().expect("a day").parse().expect("a day");
+                    row["listed"].as_deref() == Some("true")
+                        && (0..days).contains(&i64::from((today - day).get_days()))
+                })
+                .count();
+            let sum = sums.iter().find(|(head, _)| head == label).expect("the column of the label").1;
+            assert_eq!(sum, filed as i64, "{name}: {label}");
+        }
+        assert_eq!(html.contains("365 days"), there(365) == 365, "{name}");
+        let (before, _) = html.split_once("\" checked>").expect("a choice");
+        let default = before.rsplit("id=\"by-").next().expect("its name");
+        assert_eq!(
+            default,
+            if settled {
+                "settled"
+            } else if there(365) > there(30) {
+                "year"
+            } else {
+                "month"
+            },
+            "{name}"
+        );
+    }
 }
