@@ -241,7 +241,7 @@ mod tests {
             ["30 settled days", "90 days", &people("90 days"), growth, month, filling]
         );
         assert_eq!(labels(20, &all), [growth, "20 days, still filling", filling]);
-        let cut = "45 days";
+        let cut = "90 days, incomplete";
         assert_eq!(
             labels(90, &|ago| ago < 45),
             ["30 settled days", cut, &people(cut), growth, month, filling]

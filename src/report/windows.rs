@@ -4,7 +4,7 @@ use super::headline::SETTLED_AFTER;
 use crate::aggregate::Figures;
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use jiff::civil::Date;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Days of the windows of the figures.
 pub(super) const WEEK: u32 = 7;
@@ -17,50 +17,48 @@ pub(super) const FILLING: &str = "still filling";
 #[derive(Debug, Default)]
 pub(super) struct Windows {
     as_of: Option<Date>,
-    /// Days that are complete, or too new to be.
-    there: BTreeSet<Date>,
+    /// Days that were read, and whether they are complete, or too new to be.
+    read: BTreeMap<Date, bool>,
 }
 
 impl Windows {
     pub(super) fn of(figures: &Figures) -> Self {
         let newest = figures.as_of.map(|as_of| minus_days(as_of, SETTLED_AFTER - 1));
         let is_new = |day: Date| newest.is_some_and(|newest| day >= newest);
-        let there = figures.coverage.iter().filter(|day| day.is_complete || is_new(day.day));
-        Self { as_of: figures.as_of, there: there.map(|day| day.day).collect() }
+        let read = figures.coverage.iter().map(|day| (day.day, day.is_complete || is_new(day.day)));
+        Self { as_of: figures.as_of, read: read.collect() }
     }
 
-    /// Days that are there of those from `last` back.
-    fn count(&self, last: Date, days: u32) -> u32 {
-        days_newest_first(minus_days(last, days - 1), last).filter(|day| self.there.contains(day)).count()
-            as u32
+    fn is_there(&self, day: Date) -> bool {
+        self.read.get(&day).copied().unwrap_or(false)
     }
 
-    /// Days that are there of the last ones.
-    pub(super) fn days_there(&self, days: u32) -> u32 {
-        self.as_of.map_or(0, |as_of| self.count(as_of, days))
+    /// The last days, without those before the lake begins; all where it does not say.
+    fn span(&self, days: u32) -> u32 {
+        let oldest = self.read.keys().next().zip(self.as_of).filter(|(oldest, as_of)| **oldest <= *as_of);
+        oldest.map_or(days, |(oldest, as_of)| span_days(*oldest, as_of).min(days))
     }
 
     /// Whether the 30 days are there of which nearly all filings have arrived.
     pub(super) fn are_settled(&self) -> bool {
-        self.as_of.is_some_and(|as_of| self.count(minus_days(as_of, SETTLED_AFTER), MONTH) == MONTH)
+        self.as_of.is_some_and(|as_of| {
+            let last = minus_days(as_of, SETTLED_AFTER);
+            days_newest_first(minus_days(last, MONTH - 1), last).all(|day| self.is_there(day))
+        })
     }
 
-    /// The last days, in words: `365 days`; `90 days` of a lake that has no more; `45 of 90 days` where others are missing.
+    /// The last days, in words: `365 days`; `90 days` of a lake that has no more; `30 days, incomplete` where some are not.
     pub(super) fn label(&self, days: u32) -> String {
-        let there = self.days_there(days);
-        let oldest = self.there.first().zip(self.as_of).filter(|(oldest, as_of)| *oldest <= as_of);
-        let span = oldest.map_or(days, |(oldest, as_of)| span_days(*oldest, as_of).min(days));
-        match there {
-            0 => format!("{days} days, incomplete"),
-            _ if there == span => plural(there),
-            _ => format!("{there} of {}", plural(span)),
-        }
+        let span = self.span(days);
+        let are_all = self.as_of.is_some_and(|as_of| {
+            days_newest_first(minus_days(as_of, span - 1), as_of).all(|day| self.is_there(day))
+        });
+        if are_all { plural(span) } else { format!("{}, incomplete", plural(span)) }
     }
 
     /// Whether a window has days that a shorter one lacks.
     pub(super) fn is_longer(&self, days: u32, than: u32) -> bool {
-        let there = self.days_there(days);
-        there == 0 || there > self.days_there(than)
+        self.span(days) > self.span(than)
     }
 }
 
@@ -104,7 +102,7 @@ pub(super) mod tests {
             words(["7 days, incomplete", "30 days, incomplete", "365 days, incomplete"])
         );
         let cut = |ago: u32| ago < 45;
-        assert_eq!(of(90, &cut), (words(["7 days", "30 days", "45 days"]), true));
+        assert_eq!(of(90, &cut), (words(["7 days", "30 days", "90 days, incomplete"]), true));
         let state = |ago: u32| ago >= 15;
         assert_eq!(
             of(11_000, &state),
@@ -112,7 +110,7 @@ pub(super) mod tests {
             "the newest still fill"
         );
         let gap = |ago: u32| ago != 20;
-        assert_eq!(of(400, &gap), (words(["7 days", "29 of 30 days", "364 of 365 days"]), false));
+        assert_eq!(of(400, &gap), (words(["7 days", "30 days, incomplete", "365 days, incomplete"]), false));
         let short = Windows::of(&lake(20, all));
         assert!(!short.is_longer(YEAR, MONTH) && short.is_longer(MONTH, WEEK));
     }

@@ -199,7 +199,7 @@ mod tests {
         }
         let unpaused = Shown { pause: None, ..shown() };
         assert_eq!(unpaused.line(60), "340/1,704 requests  31,353 filings  12/90 days  24 min to go");
-        let mut starter = unpaused.clone();
+        let mut starter = unpaused;
         starter.reading.quota = Some((976, 9_976));
         let line = "340/1,704 requests  31,353 filings  12/90 days  976 left today  continues tomorrow";
         assert_eq!(starter.line(90), line);
