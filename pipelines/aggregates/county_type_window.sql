@@ -13,7 +13,8 @@
 --   filings_settled_30_days   filings of 15 to 44 days ago: nearly all have arrived
 --   filings_before_30_days    filings of 45 to 74 days ago
 --   growth                    filings_newer / filings_older - 1
---   is_reliable               the state's growth of this type is outside the interval: the county differs from the state
+--   is_reliable               both have 100 filings, and the state's growth of this type is outside the interval: the county differs
+--                             from the state
 --   share_of_state            part of the state's filings of this type of 15 to 44 days ago
 --   rank_in_state             1 has the most filings of this type of 15 to 44 days ago; equal counts share a rank
 --   filings_newer             filings of the newer days of growth
@@ -52,7 +53,7 @@ SELECT
     s.observed_on AS as_of, c.county AS county, c.entity_type AS entity_type, c.filings AS filings,
     c.last_7 AS filings_last_7_days, c.last_30 AS filings_last_30_days,
     c.settled_30 AS filings_settled_30_days, c.before_30 AS filings_before_30_days, c.growth AS growth,
-    c.older > 0 AND COALESCE((c.newer - c.older * (1 + c.state_growth)) * (c.newer - c.older * (1 + c.state_growth))
+    c.newer >= 100 AND c.older >= 100 AND COALESCE((c.newer - c.older * (1 + c.state_growth)) * (c.newer - c.older * (1 + c.state_growth))
         > 6.6349 * (c.newer + c.older) * (1 + c.state_growth), FALSE) AS is_reliable,
     CAST(c.settled_30 AS DOUBLE) / CAST(NULLIF(c.state_settled, 0) AS DOUBLE) AS share_of_state,
     CAST(c.rank_in_state AS BIGINT) AS rank_in_state, c.newer AS filings_newer, c.older AS filings_older,

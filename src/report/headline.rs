@@ -1,11 +1,11 @@
 //! The figures at the top: settled weeks and days, the newest full month, what is new, what is complete.
 
-use super::number::{change, integer, reliable};
+use super::number::{change, integer, reliable, share};
 use crate::aggregate::figures::values::EVERY_TYPE;
 use crate::aggregate::{Figures, MonthFigures};
 use crate::contract::eastern::{days_newest_first, minus_days, month_of, plus_days};
 use crate::contract::holiday::holiday_name;
-use jiff::civil::{Date, Weekday};
+use jiff::civil::Date;
 use maud::{Markup, html};
 
 /// After this many days nearly all filings of a day have arrived.
@@ -36,31 +36,28 @@ pub(super) fn headline(figures: &Figures) -> Markup {
 
 /// The newest week, Monday to Sunday, whose filings have arrived.
 fn settled_week(figures: &Figures) -> Option<Card> {
-    let settled = minus_days(figures.as_of?, SETTLED_AFTER);
-    let since_sunday = u32::try_from(settled.weekday().since(Weekday::Sunday)).ok()?;
-    let monday = minus_days(settled, since_sunday + 6);
-    let filings = week(figures, monday)?;
-    let against = |name: &str, monday: Date| {
-        let growth = growth(filings, week(figures, monday)?)?;
-        let holidays = holidays(monday).map(|names| format!(", which had {names}")).unwrap_or_default();
-        Some(format!("{} on {name}{holidays}", change(Some(growth))))
+    let week = figures.weeks.iter().find(|week| week.is_settled)?;
+    let usual = |usual: f64| match week.is_unusual {
+        true => format!(": unusual, weeks differ by {} as a rule", share(Some(usual))),
+        false => format!(": usual, weeks differ by {}", share(Some(usual))),
     };
-    let year_ago = (!figures.older_are_fewer).then(|| minus_days(monday, 364));
-    let year_ago = year_ago.and_then(|monday| against("the same week a year ago", monday));
-    let mut notes: Vec<String> =
-        against("the week before", minus_days(monday, 7)).into_iter().chain(year_ago).collect();
-    notes.extend(holidays(monday).map(|names| format!("with {names}")));
-    Some(Card { name: format!("settled week from {}", written(monday)), value: integer(filings), notes })
+    let against = |ratio: f64| {
+        let usual = week.usual_change.map(usual).unwrap_or_default();
+        format!("ordinary days {} on the four weeks before{usual}", change(Some(ratio)))
+    };
+    let first = week_of(week.monday).any(|day| day.day() == 1).then(|| "a 1st of a month".to_owned());
+    let special: Vec<String> = holidays(week.monday).into_iter().chain(first).collect();
+    let special = (!special.is_empty()).then(|| format!("with {}", special.join(" and ")));
+    Some(Card {
+        name: format!("settled week from {}", written(week.monday)),
+        value: integer(week.filings),
+        notes: week.change.map(against).into_iter().chain(special).collect(),
+    })
 }
 
 /// A day as people write it: `6 Jul 2026`.
 fn written(day: Date) -> String {
     day.strftime("%-d %b %Y").to_string()
-}
-
-/// The change between two numbers of filings that are large enough to compare.
-fn growth(filings: i64, before: i64) -> Option<f64> {
-    reliable(filings, (before > 0).then(|| filings as f64 / before as f64 - 1.0))
 }
 
 /// The holidays of a week; one on a weekend and the day it is observed on are one.
@@ -72,11 +69,6 @@ fn holidays(monday: Date) -> Option<String> {
 
 fn week_of(monday: Date) -> impl Iterator<Item = Date> {
     days_newest_first(monday, plus_days(monday, 6))
-}
-
-/// Filings of a week; none unless every day of it is complete.
-fn week(figures: &Figures, monday: Date) -> Option<i64> {
-    window(figures, monday, plus_days(monday, 6))
 }
 
 /// Filings of these days; none unless each of them is complete.
@@ -94,14 +86,10 @@ fn settled_month(figures: &Figures) -> Option<Card> {
     let last = minus_days(figures.as_of?, SETTLED_AFTER);
     let ending = |last: Date| window(figures, minus_days(last, 29), last);
     let filings = ending(last)?;
-    let growth = ending(minus_days(last, 30)).and_then(|before| growth(filings, before));
     Some(Card {
-        name: format!("settled 30 days, to {}", written(last)),
+        name: format!("30 settled days, to {}", written(last)),
         value: integer(filings),
-        notes: growth
-            .map(|growth| format!("{} on the 30 days before", change(Some(growth))))
-            .into_iter()
-            .collect(),
+        notes: vec![format!("{} a day", integer(filings / 30))],
     })
 }
 
@@ -116,12 +104,11 @@ fn full_month(figures: &Figures) -> Option<Card> {
         ratio.map(|_| format!("{} on {name}", change(ratio)))
     };
     let first: Option<Date> = format!("{}-01", month.month).parse().ok();
-    let notes =
-        [against("the month before", month.month_over_month), against("a year ago", month.year_over_year)];
+    let notes = against("a year ago", month.year_over_year);
     Some(Card {
         name: first.map_or_else(|| month.month.clone(), |first| first.strftime("%B %Y").to_string()),
         value: integer(month.filings),
-        notes: notes.into_iter().flatten().collect(),
+        notes: notes.into_iter().collect(),
     })
 }
 
@@ -151,6 +138,7 @@ fn complete(figures: &Figures) -> Option<Card> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aggregate::figures::values::WeekFigures;
     use crate::aggregate::{CoverageDay, DayFigures};
     use jiff::civil::date;
     use std::collections::BTreeMap;
@@ -180,24 +168,39 @@ mod tests {
     }
 
     #[test]
-    fn the_week_is_the_newest_whose_filings_have_arrived() {
-        let card = settled_week(&figures(None)).expect("a week");
-        assert_eq!((card.name.as_str(), card.value.as_str()), ("settled week from 6 Jul 2026", "700"));
-        assert_eq!(card.notes, ["+0.0 % on the week before, which had Independence Day"]);
+    fn the_week_is_the_newest_whose_filings_have_arrived_and_says_what_moves_it() {
+        let week = |monday: Date, is_settled, is_unusual| WeekFigures {
+            monday,
+            filings: 3_532,
+            is_settled,
+            change: Some(-0.01),
+            usual_change: Some(0.034),
+            is_unusual,
+        };
+        let newest = week(date(2026, 7, 27), false, false);
+        let card = |week: WeekFigures| {
+            settled_week(&Figures { weeks: vec![newest.clone(), week], ..Figures::default() })
+                .expect("a week")
+        };
+        let first = card(week(date(2026, 6, 29), true, false));
+        assert_eq!((first.name.as_str(), first.value.as_str()), ("settled week from 29 Jun 2026", "3,532"));
+        let usual = "ordinary days −1.0 % on the four weeks before: usual, weeks differ by 3.4 %";
+        assert_eq!(first.notes, [usual, "with Independence Day and a 1st of a month"]);
+        let unusual = card(week(date(2026, 7, 13), true, true));
+        assert!(
+            unusual.notes[0].ends_with(": unusual, weeks differ by 3.4 % as a rule"),
+            "{:?}",
+            unusual.notes
+        );
+        assert!(settled_week(&Figures { weeks: vec![newest.clone()], ..Figures::default() }).is_none());
     }
 
     #[test]
     fn thirty_days_are_those_that_have_settled() {
         let card = settled_month(&figures(None)).expect("30 days");
         // From 19 June to 18 July: six days have 200.
-        assert_eq!((card.name.as_str(), card.value.as_str()), ("settled 30 days, to 18 Jul 2026", "3,600"));
-        assert!(card.notes.is_empty(), "the 30 days before are not in the lake: {:?}", card.notes);
+        assert_eq!((card.name.as_str(), card.value.as_str()), ("30 settled days, to 18 Jul 2026", "3,600"));
+        assert_eq!(card.notes, ["120 a day"]);
         assert!(settled_month(&figures(Some(date(2026, 7, 8)))).is_none());
-    }
-
-    #[test]
-    fn a_week_with_an_incomplete_day_has_no_figure_and_is_compared_with_none() {
-        assert!(settled_week(&figures(Some(date(2026, 7, 8)))).is_none());
-        assert!(settled_week(&figures(Some(date(2026, 7, 1)))).expect("a week").notes.is_empty());
     }
 }

@@ -5,23 +5,26 @@
 use super::county::{County, slug};
 use super::measure::{Measure, Shades};
 use super::tiles;
+use super::windows::Windows;
 use maud::{Markup, html};
 
 /// Code of each county, and its shape within 700 by 673.
 const SHAPES: &str = include_str!("county_shapes.csv");
 
 /// The map with its switch. The choice works without a script: the page's style shows what the chosen button says.
-pub(super) fn map(counties: &[County<'_>]) -> Markup {
-    let shades = Measure::ALL.map(|measure| Shades::of(measure, counties));
+pub(super) fn map(counties: &[County<'_>], windows: &Windows) -> Markup {
+    let measures = Measure::shown(windows);
+    let shades: Vec<Shades> = measures.iter().map(|measure| Shades::of(*measure, counties)).collect();
+    let first = measures.iter().find(|measure| **measure != Measure::Growth);
     html! {
         fieldset.map {
             legend { "Shade the counties by new filings" }
-            @for measure in Measure::ALL {
-                input type="radio" name="by" id={ "by-" (measure.key()) } checked[measure == Measure::Month];
-                label for={ "by-" (measure.key()) } { (measure.label()) }
+            @for measure in &measures {
+                input type="radio" name="by" id={ "by-" (measure.key()) } checked[Some(measure) == first];
+                label for={ "by-" (measure.key()) } { (measure.label(windows)) }
             }
             div.shown {
-                @for (measure, shades) in Measure::ALL.iter().zip(&shades) {
+                @for (measure, shades) in measures.iter().zip(&shades) {
                     p.legend.of.{ "of-" (measure.key()) } { @for (class, text) in shades.legend(counties) {
                         span { span.key.(class) {} (text) } " "
                     } }
@@ -30,13 +33,13 @@ pub(super) fn map(counties: &[County<'_>]) -> Markup {
                     @for (fips, path) in shapes() {
                         @if let Some(county) = counties.iter().find(|county| county.fips == fips) {
                             a.shape.(Shades::classes(&shades, county)) href={ "#" (slug(county.name)) } {
-                                title { (county.tip()) }
+                                title { (county.tip(windows)) }
                                 path d=(path) {}
                             }
                         }
                     }
                 }
-                details { summary { "As equal tiles" } (tiles::tiles(counties, &shades)) }
+                details { summary { "As equal tiles" } (tiles::tiles(counties, (&measures, &shades))) }
             }
         }
     }
@@ -57,7 +60,7 @@ mod tests {
     fn every_county_has_its_shape_inside_the_map() {
         let shapes: BTreeSet<&str> = shapes().map(|(fips, _)| fips).collect();
         assert_eq!(shapes, county_facts().map(|county| county.fips).collect());
-        assert_eq!(map(&counties(&[])).into_string().matches("<path ").count(), 67);
+        assert_eq!(map(&counties(&[]), &Windows::default()).into_string().matches("<path ").count(), 67);
         let numbers = |path: &'static str| {
             path.split(|c: char| !c.is_ascii_digit() && c != '-')
                 .filter(|part| !part.is_empty() && *part != "-")
@@ -66,11 +69,5 @@ mod tests {
             assert!(path.starts_with('M') && path.ends_with('z') && numbers(path).count() > 6, "{fips}");
         }
         assert!(SHAPES.len() < 30_000, "{} bytes", SHAPES.len());
-    }
-
-    #[test]
-    fn the_classes_of_two_measures_never_meet() {
-        let initials: BTreeSet<&str> = Measure::ALL.into_iter().map(Measure::initial).collect();
-        assert_eq!(initials.len(), Measure::ALL.len());
     }
 }

@@ -1,28 +1,43 @@
 //! The measures that shade a county, and the five shades of each.
 
 use super::county::County;
-use super::number::{compact, integer};
+use super::number::{compact, integer, points};
+use super::windows::{FILLING, MONTH, WEEK, Windows, YEAR};
+use crate::aggregate::CountyFigures;
 
 pub(super) const SHADES: usize = 5;
-/// Lower bounds of the upper four shades of growth: 1 is 100 %.
-const GROWTH: [f64; SHADES - 1] = [-0.10, -0.02, 0.02, 0.10];
+/// Lower bounds of the upper four shades of growth, in points from the state's.
+const GROWTH: [f64; SHADES - 1] = [-15.0, -5.0, 5.0, 15.0];
 
-/// What shades the counties of the map.
+/// What shades the counties of the map. Settled figures come first, those that still fill last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measure {
-    Week,
-    Month,
+    Settled,
     Year,
     People,
     Growth,
+    Month,
+    Week,
 }
 
 impl Measure {
-    pub(super) const ALL: [Self; 5] = [Self::Week, Self::Month, Self::Year, Self::People, Self::Growth];
+    const ALL: [Self; 6] = [Self::Settled, Self::Year, Self::People, Self::Growth, Self::Month, Self::Week];
+
+    /// The measures whose days the lake has.
+    pub(super) fn shown(windows: &Windows) -> Vec<Self> {
+        let is_shown = |measure: &Self| match measure {
+            Self::Settled | Self::People => windows.are_settled(),
+            Self::Year => windows.is_longer(YEAR, MONTH),
+            Self::Month => windows.is_longer(MONTH, WEEK),
+            Self::Growth | Self::Week => true,
+        };
+        Self::ALL.into_iter().filter(is_shown).collect()
+    }
 
     /// The word in the page's identifiers; its first letter begins the classes of the shades.
     pub(super) fn key(self) -> &'static str {
         match self {
+            Self::Settled => "settled",
             Self::Week => "week",
             Self::Month => "month",
             Self::Year => "year",
@@ -36,42 +51,57 @@ impl Measure {
         &self.key()[..1]
     }
 
-    pub(super) fn label(self) -> &'static str {
+    pub(super) fn label(self, windows: &Windows) -> String {
         match self {
-            Self::Week => "7 days",
-            Self::Month => "30 days",
-            Self::Year => "365 days",
-            Self::People => "365 days, per 10,000 people",
-            Self::Growth => "growth of settled days",
+            Self::Settled => "30 settled days".to_owned(),
+            Self::Week => format!("{}, {FILLING}", windows.label(WEEK)),
+            Self::Month => format!("{}, {FILLING}", windows.label(MONTH)),
+            Self::Year => windows.label(YEAR),
+            Self::People => format!("per 10,000 people, {}", windows.label(YEAR)),
+            Self::Growth => "growth against the state's".to_owned(),
         }
     }
 
-    /// The value of a county; none for a growth that is not reliable.
-    pub(super) fn value(self, county: &County<'_>) -> Option<f64> {
-        let figures = &county.figures;
+    /// The value of a county; none for a growth that is no different from the state's.
+    pub(super) fn value(self, figures: &CountyFigures, population: Option<i64>) -> Option<f64> {
         match self {
+            Self::Settled => Some(figures.filings_settled_30_days as f64),
             Self::Week => Some(figures.filings_last_7_days as f64),
             Self::Month => Some(figures.filings_last_30_days as f64),
             Self::Year => Some(figures.filings as f64),
-            Self::People => Some(county.per_10_000()),
-            Self::Growth => figures.growth,
+            Self::People => population.map(|people| figures.filings as f64 * 10_000.0 / people as f64),
+            Self::Growth => figures.points_from_state.filter(|_| figures.is_different),
+        }
+    }
+
+    pub(super) fn of(self, county: &County<'_>) -> Option<f64> {
+        self.value(&county.figures, Some(county.population))
+    }
+
+    /// The value as a cell of a table; a dash without one.
+    pub(super) fn cell(self, value: Option<f64>) -> String {
+        match (self, value) {
+            (_, None) => "–".to_owned(),
+            (Self::Growth, Some(value)) => points(value),
+            (_, Some(value)) => self.text(value),
         }
     }
 
     /// The value in words.
-    fn text(self, value: f64) -> String {
+    pub(super) fn text(self, value: f64) -> String {
         match self {
-            Self::Week | Self::Month | Self::Year => integer(value as i64),
+            Self::Settled | Self::Week | Self::Month | Self::Year => integer(value as i64),
             Self::People => format!("{value:.0}"),
-            Self::Growth => format!("{:+.0} %", value * 100.0).replace('-', "−"),
+            Self::Growth => format!("{value:+.0} points").replace('-', "−"),
         }
     }
 
     /// The value of a county in at most five characters; a dash without one.
     pub(super) fn short_text(self, county: &County<'_>) -> String {
-        match (self, self.value(county)) {
+        match (self, self.of(county)) {
             (_, None) => "–".to_owned(),
-            (Self::People | Self::Growth, Some(value)) => self.text(value).replace(' ', ""),
+            (Self::Growth, Some(value)) => format!("{value:+.0}").replace('-', "−"),
+            (Self::People, Some(value)) => self.text(value),
             (_, Some(value)) => compact(value as i64),
         }
     }
@@ -91,7 +121,7 @@ impl Shades {
             return Self { measure, bounds: GROWTH };
         }
         let mut values: Vec<f64> =
-            counties.iter().filter_map(|county| measure.value(county)).filter(|value| *value > 0.0).collect();
+            counties.iter().filter_map(|county| measure.of(county)).filter(|value| *value > 0.0).collect();
         values.sort_by(f64::total_cmp);
         let bound = |fifth| values.get(values.len() * (fifth + 1) / SHADES).copied().unwrap_or(f64::INFINITY);
         Self { measure, bounds: std::array::from_fn(bound) }
@@ -99,7 +129,7 @@ impl Shades {
 
     /// 0 without a value or without filings, then 1 to 5.
     pub(super) fn shade(&self, county: &County<'_>) -> usize {
-        match self.measure.value(county) {
+        match self.measure.of(county) {
             None => 0,
             Some(0.0) if self.measure != Measure::Growth => 0,
             Some(value) => 1 + self.bounds.iter().filter(|bound| value >= **bound).count(),
@@ -119,10 +149,10 @@ impl Shades {
     /// The class and the values of each shade, in words; a shade that no county has is left out.
     pub(super) fn legend(&self, counties: &[County<'_>]) -> Vec<(String, String)> {
         let (measure, bounds) = (self.measure, &self.bounds);
-        let counts = matches!(measure, Measure::Week | Measure::Month | Measure::Year);
+        let counts = !matches!(measure, Measure::People | Measure::Growth);
         let below = |bound: f64| if counts { bound - 1.0 } else { bound };
         let text = |shade: usize| match shade {
-            0 if measure == Measure::Growth => "too few filings, or days not complete".to_owned(),
+            0 if measure == Measure::Growth => "no different from the state, or not known".to_owned(),
             0 => "none".to_owned(),
             1 => format!("below {}", measure.text(bounds[0])),
             SHADES => format!("{} and more", measure.text(bounds[SHADES - 2])),
@@ -140,11 +170,17 @@ impl Shades {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::CountyFigures;
     use crate::report::county::counties;
+    use crate::report::windows::tests::lake;
 
-    fn figures(county: &str, filings_last_30_days: i64, growth: Option<f64>) -> CountyFigures {
-        CountyFigures { county: county.to_owned(), filings_last_30_days, growth, ..CountyFigures::default() }
+    fn figures(county: &str, filings_last_30_days: i64, points: Option<f64>) -> CountyFigures {
+        CountyFigures {
+            county: county.to_owned(),
+            filings_last_30_days,
+            points_from_state: points,
+            is_different: points.is_some_and(|points| points != 0.0),
+            ..CountyFigures::default()
+        }
     }
 
     #[test]
@@ -168,19 +204,54 @@ mod tests {
     }
 
     #[test]
-    fn growth_has_fixed_shades_on_both_sides_of_nothing() {
-        let names = ["Bay", "Lee", "Gulf", "Clay", "Duval"];
-        let growths = [-0.5, -0.05, 0.0, 0.02, 0.3];
+    fn growth_has_fixed_shades_on_both_sides_of_the_state_and_none_where_it_is_no_different() {
+        let names = ["Bay", "Lee", "Gulf", "Clay", "Duval", "Polk"];
+        let points = [-50.0, -7.0, 3.0, 5.0, 30.0, 0.0];
         let of: Vec<CountyFigures> =
-            names.iter().zip(growths).map(|(name, growth)| figures(name, 100, Some(growth))).collect();
+            names.iter().zip(points).map(|(name, points)| figures(name, 100, Some(points))).collect();
         let counties = counties(&of);
         let shade = |name: &str| {
             let county = counties.iter().find(|county| county.name == name).expect(name);
             Shades::of(Measure::Growth, &counties).shade(county)
         };
-        assert_eq!(names.map(shade), [1, 2, 3, 4, 5]);
+        assert_eq!(names.map(shade), [1, 2, 3, 4, 5, 0]);
         let legend = Shades::of(Measure::Growth, &counties).legend(&counties);
-        let words: Vec<&str> = legend[1..4].iter().map(|(_, words)| words.as_str()).collect();
-        assert_eq!(words, ["below −10 %", "−10 % to −2 %", "−2 % to +2 %"]);
+        let words: Vec<&str> = legend[..4].iter().map(|(_, words)| words.as_str()).collect();
+        let expected = ["no different from the state, or not known", "below −15 points"];
+        assert_eq!(words[..2], expected);
+        assert_eq!(words[2..], ["−15 points to −5 points", "−5 points to +5 points"]);
+    }
+
+    #[test]
+    fn measures_are_those_whose_days_the_lake_has_and_settled_ones_come_first() {
+        let labels = |days: u32, is_complete: &dyn Fn(u32) -> bool| -> Vec<String> {
+            let windows = Windows::of(&lake(days, is_complete));
+            Measure::shown(&windows).into_iter().map(|measure| measure.label(&windows)).collect()
+        };
+        let growth = "growth against the state's";
+        let [filling, month] = ["7 days, still filling", "30 days, still filling"];
+        let all = |_| true;
+        let people = |days: &str| format!("per 10,000 people, {days}");
+        assert_eq!(
+            labels(400, &all),
+            ["30 settled days", "365 days", &people("365 days"), growth, month, filling]
+        );
+        assert_eq!(
+            labels(90, &all),
+            ["30 settled days", "90 days", &people("90 days"), growth, month, filling]
+        );
+        assert_eq!(labels(20, &all), [growth, "20 days, still filling", filling]);
+        let cut = "90 days, incomplete";
+        assert_eq!(
+            labels(90, &|ago| ago < 45),
+            ["30 settled days", cut, &people(cut), growth, month, filling]
+        );
+    }
+
+    #[test]
+    fn the_classes_of_two_measures_never_meet() {
+        let initials: std::collections::BTreeSet<&str> =
+            Measure::ALL.into_iter().map(Measure::initial).collect();
+        assert_eq!(initials.len(), Measure::ALL.len());
     }
 }

@@ -10,8 +10,10 @@
 //! - `page`: the page and its sections
 //! - `headline`: the figures at the top
 //! - `news`: what is new and gone, the newest businesses
-//! - `county`: all counties, and a part of the page for each
+//! - `windows`: which days the figures count, and how labels say it
+//! - `county`: all counties with their figures
 //! - `measure`: the measures that shade a county
+//! - `county_table`: the table of the counties, and a part of the page for each
 //! - `map`: the map of the real shapes, `county_shapes.csv`
 //! - `tiles`: the counties as equal tiles
 //! - `chart`: bars by day, month, year and weekday
@@ -25,6 +27,7 @@
 mod calendar;
 mod chart;
 mod county;
+mod county_table;
 mod data;
 mod headline;
 mod map;
@@ -35,6 +38,7 @@ mod page;
 mod periods;
 mod table;
 mod tiles;
+mod windows;
 
 pub(crate) use data::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows};
 pub(crate) use page::render;

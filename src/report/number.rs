@@ -39,7 +39,12 @@ pub(super) fn change(ratio: Option<f64>) -> String {
     }
 }
 
-/// Filings of a period from which its change says something; `is_reliable` of the aggregates has the same number.
+/// Percentage points: 3.25 is `+3.2`.
+pub(super) fn points(points: f64) -> String {
+    format!("{points:+.1}").replace('-', "−")
+}
+
+/// Filings of a period from which its change on a year ago says something.
 const RELIABLE: i64 = 100;
 
 /// A change that leads to this number of filings, if both numbers are large enough to compare.

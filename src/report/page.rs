@@ -1,9 +1,9 @@
 //! The page: its sections in order, and the frame around them.
 
 use super::data::ReportData;
-use super::{calendar, chart, county, headline, map, news, periods, table};
+use super::windows::{FILLING, Windows};
+use super::{calendar, chart, county, county_table, headline, map, news, periods, table};
 use crate::aggregate::Figures;
-use crate::contract::eastern::minus_days;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::civil::Date;
@@ -15,8 +15,6 @@ const SCRIPT: &str = include_str!("script.js");
 /// Months and years of the trends.
 const MONTHS: usize = 25;
 const YEARS: usize = 40;
-/// Days of the longest window of the figures.
-const LONGEST_WINDOW: u32 = 365;
 
 /// The report as one HTML document. The same data give the same bytes.
 pub(crate) fn render(data: &ReportData) -> String {
@@ -63,14 +61,15 @@ fn newest_day(data: &ReportData) -> Option<Date> {
 /// Identifier, title and content of each section, in their order.
 fn sections(data: &ReportData) -> Vec<(&'static str, &'static str, Markup)> {
     let figures = &data.figures;
+    let windows = Windows::of(figures);
     let mut sections = vec![
         ("headline", "In short", headline::headline(figures)),
         ("news", "New and gone", news::news(figures)),
-        ("counties", "Counties", counties(figures)),
+        ("counties", "Counties", counties(figures, &windows)),
         ("growth", "Growth", table::growth(&figures.counties)),
         ("trend", "Filings over time", trend(figures)),
         ("sectors", "Industries", table::sectors(figures)),
-        ("places", "Cities and ZIP codes", table::places(figures)),
+        ("places", "Cities and ZIP codes", table::places(figures, &windows)),
         ("week", "A usual week", chart::week(&figures.weekdays)),
         ("coverage", "What the lake holds", calendar::calendar(&figures.coverage, newest_day(data))),
         ("settling", "How full the newest days are", table::settling(&figures.settling)),
@@ -94,17 +93,13 @@ fn policy() -> String {
     )
 }
 
-fn counties(figures: &Figures) -> Markup {
+fn counties(figures: &Figures, windows: &Windows) -> Markup {
     let counties = county::detailed(figures);
-    let oldest = figures.coverage.last().map(|day| day.day);
-    let is_short = |as_of: Date| oldest.is_some_and(|oldest| oldest > minus_days(as_of, LONGEST_WINDOW - 1));
     html! {
-        (map::map(&counties))
-        @if let Some(oldest) = oldest.filter(|_| figures.as_of.is_some_and(is_short)) {
-            p.note { "The lake begins on " (oldest) ": what is said of 365 days here has the days since then." }
-        }
-        (county::parts(&counties, figures))
-        (county::table(&counties, &figures.counties))
+        (map::map(&counties, windows))
+        p.note { "Of the newest 14 days filings still arrive: figures that count them are marked as " (FILLING) ", and are too low." }
+        (county_table::parts(&counties, figures, windows))
+        (county_table::table(&counties, &figures.counties, windows))
     }
 }
 
@@ -121,8 +116,8 @@ fn trend(figures: &Figures) -> Markup {
             details { summary { "How many of each year are still listed" } (table::years(&years)) }
         }
         @if figures.older_are_fewer { p.note {
-            "Days and months have only businesses that are still listed. Older ones have lost more of them, so no change on a year ago "
-            "is shown."
+            "Days and months have only businesses that are still listed, and older ones have lost more of them. A change on a year ago "
+            "counts all that were filed."
         } }
         (table::months(&figures.months, MONTHS))
     }
@@ -145,7 +140,7 @@ fn queries(data: &ReportData) -> Markup {
             of("filings")
         ),
         format!(
-            "SELECT county, filings_settled_30_days, growth FROM {} WHERE is_reliable ORDER BY growth DESC;",
+            "SELECT county, filings_newer, filings_older, points_from_state FROM {} WHERE is_reliable ORDER BY points_from_state DESC;",
             of("agg_county_window")
         ),
         format!("SELECT * FROM {} WHERE NOT complete ORDER BY filed_date DESC;", of("coverage")),
@@ -177,8 +172,11 @@ mod tests {
             county: name.to_owned(),
             filings_last_30_days: filings,
             filings_settled_30_days: filings,
-            filings_before_30_days: filings,
+            filings_newer: filings,
+            filings_older: filings,
             growth,
+            points_from_state: growth.map(|growth| growth * 100.0),
+            is_different: growth.is_some(),
             ..CountyFigures::default()
         }
     }
@@ -190,7 +188,6 @@ mod tests {
             month: "2026-07".to_owned(),
             entity_type: entity_type.to_owned(),
             filings: 12_345,
-            month_over_month: Some(-0.25),
             year_over_year: None,
             is_complete: true,
         };

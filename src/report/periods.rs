@@ -94,7 +94,6 @@ mod tests {
             month: format!("{year}-{month:02}"),
             entity_type: entity_type.to_owned(),
             filings: 2,
-            month_over_month: None,
             year_over_year: None,
             is_complete: true,
         };
@@ -118,7 +117,6 @@ mod tests {
             month: month.to_owned(),
             entity_type: "llc".to_owned(),
             filings: 1,
-            month_over_month: None,
             year_over_year: None,
             is_complete: true,
         };

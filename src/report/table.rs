@@ -2,8 +2,9 @@
 
 use super::chart::bar;
 use super::data::RunFacts;
-use super::number::{change, count, county, integer, kind as words, reliable, share, span};
+use super::number::{change, count, county, integer, kind as words, points, reliable, share, span};
 use super::periods::Period;
+use super::windows::{Windows, YEAR};
 use crate::aggregate::figures::values::EVERY_TYPE;
 use crate::aggregate::{CountyFigures, Figures, MonthFigures, Reconciliation, Scope, SettlingDay};
 use crate::contract::reference::{industry_labels, label_of_key};
@@ -31,14 +32,13 @@ pub(super) fn months(figures: &[MonthFigures], most: usize) -> Markup {
         |month: &str, kind: &str| figures.iter().find(|row| row.month == month && row.entity_type == kind);
     html! {
         div.wide tabindex="0" { table {
-            caption { "Filings by month; changes where both months are complete and have 100 filings" }
+            caption { "Filings by month; changes where both months are complete, over all that was filed" }
             thead { tr {
-                th { "month" } th.number { "filings" } th.number { "on the month before" } th.number { "on a year ago" }
+                th { "month" } th.number { "filings" } th.number { "on a year ago" }
             } }
             tbody { @for month in &months { @if let Some(all) = find(month, EVERY_TYPE) { tr {
                 th scope="row" { (month) @if !all.is_complete { " (incomplete)" } }
                 td.number { (integer(all.filings)) }
-                (change_cell(reliable(all.filings, all.month_over_month)))
                 (change_cell(reliable(all.filings, all.year_over_year)))
             } } } }
         } }
@@ -83,26 +83,26 @@ fn direction(ratio: f64) -> &'static str {
     }
 }
 
-/// A county's growth, and its difference from the state's in percentage points.
-struct Growth<'a> {
-    figures: &'a CountyFigures,
-    points: f64,
-}
-
+/// The growth of the counties against the state's; of those that chance alone hardly explains.
 pub(super) fn growth(counties: &[CountyFigures]) -> Markup {
-    let known = growths(counties);
-    let rising: Vec<&Growth<'_>> = known.iter().filter(|row| row.points > 0.0).take(GROWTH_ROWS).collect();
-    let falling: Vec<&Growth<'_>> =
-        known.iter().rev().filter(|row| row.points < 0.0).take(GROWTH_ROWS).collect();
+    let known: Vec<&CountyFigures> =
+        counties.iter().filter(|row| !row.county.is_empty() && row.growth.is_some()).collect();
+    let different = different(&known);
+    let rising: Vec<_> = different.iter().copied().filter(|row| row.points_from_state > Some(0.0)).collect();
+    let falling: Vec<_> =
+        different.iter().rev().copied().filter(|row| row.points_from_state < Some(0.0)).collect();
     html! {
         @if known.is_empty() {
             p.note {
-                "No county has a growth yet: that needs 60 complete days, from 15 to 74 days ago, with 100 filings in each half."
+                "No county has a growth yet: that needs complete days from 15 to 70 days ago."
             }
         } @else {
             p.note {
-                "Days 15 to 44 ago against days 45 to 74 ago: filings of these days have arrived. Counties with fewer than 100 "
-                "filings in one of the two are left out."
+                "Days 15 to 42 ago, each against the same weekday 28 days before, without holidays, the day after one, and 1sts and 15ths "
+                "of a month. "
+                @if let Some(state) = known[0].state_growth { "The state: " (change(Some(state))) ", season included. " }
+                "A county is shown if chance alone would make such a difference in 1 of 100 counties; "
+                (known.len() - different.len()) " of " (known.len()) " are no different from the state."
             }
             div.pair {
                 (growth_table("Faster than the state", &rising))
@@ -112,36 +112,41 @@ pub(super) fn growth(counties: &[CountyFigures]) -> Markup {
     }
 }
 
-/// Counties with a reliable growth, largest difference from the state first.
-fn growths(counties: &[CountyFigures]) -> Vec<Growth<'_>> {
-    let settled: i64 = counties.iter().map(|row| row.filings_settled_30_days).sum();
-    let before: i64 = counties.iter().map(|row| row.filings_before_30_days).sum();
-    let state = settled as f64 / before.max(1) as f64 - 1.0;
-    let in_florida = counties.iter().filter(|figures| !figures.county.is_empty());
-    let growth = |figures: &'_ CountyFigures| Some((figures.growth? - state) * 100.0);
-    let mut known: Vec<Growth<'_>> =
-        in_florida.filter_map(|figures| Some(Growth { figures, points: growth(figures)? })).collect();
-    known.sort_by(|a, b| b.points.total_cmp(&a.points));
-    known
+/// The counties that differ from the state, largest difference upward first.
+fn different<'f>(known: &[&'f CountyFigures]) -> Vec<&'f CountyFigures> {
+    let mut different: Vec<&CountyFigures> = known.iter().copied().filter(|row| row.is_different).collect();
+    let points = |row: &CountyFigures| row.points_from_state.unwrap_or_default();
+    different.sort_by(|a, b| points(b).total_cmp(&points(a)));
+    different
 }
 
-fn growth_table(caption: &str, rows: &[&Growth<'_>]) -> Markup {
+fn growth_table(caption: &str, rows: &[&CountyFigures]) -> Markup {
     html! { @if !rows.is_empty() {
         div.wide tabindex="0" { table {
             caption { (caption) }
             thead { tr {
-                th { "county" } th.number { "filings" } th.number { "30 days before" } th.number { "growth" }
+                th { "county" } th.number { "filings" } th.number { "28 days before" } th.number { "growth" }
                 th.number { "points from the state's" }
             } }
-            tbody { @for row in rows { tr {
-                th scope="row" { (county(&row.figures.county)) }
-                td.number { (integer(row.figures.filings_settled_30_days)) }
-                td.number { (integer(row.figures.filings_before_30_days)) }
-                td.number { (change(row.figures.growth)) }
-                td.number.(direction(row.points)) { (format!("{:+.1}", row.points).replace('-', "−")) }
+            tbody { @for row in rows.iter().take(GROWTH_ROWS) { @let points_from_state = row.points_from_state.unwrap_or_default(); tr {
+                th scope="row" { (county(&row.county)) }
+                td.number { (integer(row.filings_newer)) }
+                td.number { (integer(row.filings_older)) }
+                td.number { (change(row.growth)) }
+                td.number.(direction(points_from_state)) { (points(points_from_state)) }
             } } }
         } }
     } }
+}
+
+/// A month of cities or sectors, in words that say if the lake lacks days of it.
+pub(super) fn of_month(figures: &Figures, month: &str) -> String {
+    let is_complete =
+        |row: &MonthFigures| row.entity_type == EVERY_TYPE && row.month == month && row.is_complete;
+    match month.is_empty() || figures.months.iter().any(is_complete) {
+        true => month.to_owned(),
+        false => format!("{month} (incomplete)"),
+    }
 }
 
 /// The label of a sector or an industry type.
@@ -160,7 +165,7 @@ pub(super) fn sectors(figures: &Figures) -> Markup {
             p.note { "No filings yet: nothing to show." }
         } @else {
             div.wide tabindex="0" role="region" aria-label="Sectors" { table {
-                caption { "Sectors in " (figures.sectors_month) }
+                caption { "Sectors in " (of_month(figures, &figures.sectors_month)) }
                 thead { tr { th { "sector" } th.number { "filings" } th.number { "of the month" } th.number { "on a year ago" } } }
                 tbody { @for row in &figures.sectors { tr {
                     th scope="row" { (industry(&row.sector)) } td.number { (integer(row.filings)) }
@@ -172,11 +177,11 @@ pub(super) fn sectors(figures: &Figures) -> Markup {
     }
 }
 
-pub(super) fn places(figures: &Figures) -> Markup {
+pub(super) fn places(figures: &Figures, windows: &Windows) -> Markup {
     html! {
         div.pair {
             div.wide tabindex="0" { table {
-                caption { "Cities with most filings in " (figures.cities_month) }
+                caption { "Cities with most filings in " (of_month(figures, &figures.cities_month)) }
                 thead { tr { th { "city" } th { "county" } th.number { "filings" } th.number { "spellings" } } }
                 tbody { @for row in &figures.cities { tr {
                     th scope="row" { @if row.city.is_empty() { "no city" } @else { (row.city) } }
@@ -184,7 +189,7 @@ pub(super) fn places(figures: &Figures) -> Markup {
                 } } }
             } }
             div.wide tabindex="0" { table {
-                caption { "ZIP codes with most filings, 365 days" }
+                caption { "ZIP codes with most filings, " (windows.label(YEAR)) }
                 thead { tr { th { "ZIP" } th { "county" } th.number { "filings" } th.number { "of the county" } th.number { "times the county's mean" } } }
                 tbody { @for row in &figures.zips { tr.hot[row.times_county_mean > Some(HOT_TIMES)] {
                     th scope="row" { @if row.zip.is_empty() { "no ZIP" } @else { (row.zip) } }
@@ -350,19 +355,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counties_are_ranked_against_the_state_without_small_ones() {
-        let county = |name: &str, before: i64, settled: i64| CountyFigures {
+    fn counties_that_differ_are_ranked_and_the_others_counted() {
+        let county = |name: &str, points: f64, is_different: bool| CountyFigures {
             county: name.to_owned(),
-            filings_settled_30_days: settled,
-            filings_before_30_days: before,
-            growth: Some(settled as f64 / before as f64 - 1.0).filter(|_| before >= 100),
+            growth: Some(points / 100.0),
+            points_from_state: Some(points),
+            state_growth: Some(0.0),
+            is_different,
             ..CountyFigures::default()
         };
-        // The state halves: 1,010 before, 505 now.
-        let counties = [county("Lee", 600, 255), county("Bay", 400, 240), county("Glades", 10, 10)];
-        let names: Vec<(&str, bool)> =
-            growths(&counties).iter().map(|row| (row.figures.county.as_str(), row.points > 0.0)).collect();
-        assert_eq!(names, [("Bay", true), ("Lee", false)]);
-        assert!((growths(&counties)[0].points - 10.0).abs() < 1e-9, "60% against 50%");
+        let counties = [
+            county("Lee", -7.0, true),
+            county("Bay", 10.0, true),
+            county("Glades", 90.0, false),
+            county("Polk", 20.0, true),
+        ];
+        let known: Vec<&CountyFigures> = counties.iter().collect();
+        let names: Vec<&str> = different(&known).iter().map(|row| row.county.as_str()).collect();
+        assert_eq!(names, ["Polk", "Bay", "Lee"]);
+        let page = growth(&counties).into_string();
+        assert!(
+            page.contains("1 of 4 are no different from the state") && !page.contains("Glades"),
+            "{page}"
+        );
+    }
+
+    #[test]
+    fn a_month_that_lacks_days_says_so() {
+        let month = MonthFigures {
+            month: "2026-10".to_owned(),
+            entity_type: EVERY_TYPE.to_owned(),
+            filings: 1,
+            year_over_year: None,
+            is_complete: true,
+        };
+        let figures = Figures { months: vec![month], ..Figures::default() };
+        assert_eq!(
+            ["2026-10", "2026-09", ""].map(|month| of_month(&figures, month)),
+            ["2026-10", "2026-09 (incomplete)", ""]
+        );
     }
 }

@@ -38,7 +38,7 @@ static TILES: LazyLock<Vec<(&str, &str, u32, u32)>> = LazyLock::new(|| {
 const TILE: u32 = 46;
 
 /// The tiles, shaded as the map is; each has the value of the measure that the reader chose.
-pub(super) fn tiles(counties: &[County<'_>], shades: &[Shades]) -> Markup {
+pub(super) fn tiles(counties: &[County<'_>], (measures, shades): (&[Measure], &[Shades])) -> Markup {
     html! {
         svg viewBox={ "0 0 " (15 * TILE) " " (13 * TILE) } role="group" aria-label="The counties as equal tiles" {
             @for &(name, short, column, row) in TILES.iter() {
@@ -51,7 +51,7 @@ pub(super) fn tiles(counties: &[County<'_>], shades: &[Shades]) -> Markup {
                             rect width=(TILE - 3) height=(TILE - 3) rx="5" {}
                         }
                         text x="5" y="16" { (short) }
-                        @for measure in Measure::ALL {
+                        @for measure in measures {
                             text.of.{ "of-" (measure.key()) } x="5" y="34" { (measure.short_text(county)) }
                         }
                     }

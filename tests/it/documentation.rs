@@ -2,7 +2,7 @@
 //!
 //! `SUNLAKE_BLESS=1` writes the outputs that differ into the pages, where they have no `…`.
 
-use crate::support::command::project;
+use crate::support::command::{Sunlake, project};
 use crate::support::markdown::{Block, Page, pages};
 use crate::support::python;
 use crate::support::scratch::Scratch;
@@ -16,6 +16,9 @@ use std::process::{Command, Stdio};
 
 /// The page whose commands make the lake that all other examples read.
 const TUTORIAL: &str = "docs/tutorial.md";
+
+/// The page whose queries read a lake of the state's files.
+const REGISTER: &str = "docs/analysts/register.md";
 
 /// The day on which commands run that name none: that of the tutorial's last run.
 const TODAY: &str = "2026-11-21";
@@ -181,10 +184,10 @@ fn pipe(mut command: Command, folder: &Path, input: &str) -> std::process::Outpu
     child.wait_with_output().expect("python")
 }
 
-/// Runs all SQL examples in one DuckDB process.
-fn run_sql(pages: &[Page], folder: &Path, findings: &mut Findings) {
-    let examples: Vec<Example<'_>> = pages.iter().flat_map(|page| examples(page, &["sql"])).collect();
-    assert!(examples.len() >= 10, "only {} SQL examples were found", examples.len());
+/// Runs all SQL examples of pages in one DuckDB process.
+fn run_sql<'p>(pages: impl Iterator<Item = &'p Page>, folder: &Path, findings: &mut Findings) {
+    let examples: Vec<Example<'_>> = pages.flat_map(|page| examples(page, &["sql"])).collect();
+    assert!(examples.len() >= 5, "only {} SQL examples were found", examples.len());
     let texts: Vec<&str> = examples.iter().map(|example| &*example.block.text).collect();
     let script = "documentation.py";
     let answers = pipe(python::command(script), folder, &serde_json::to_string(&texts).expect("JSON"));
@@ -213,6 +216,26 @@ fn run_python(page: &Page, folder: &Path, findings: &mut Findings) {
     }
 }
 
+/// Makes the lake of the examples that need the entire register.
+fn import_state_files(scratch: &Scratch, folder: &Path) {
+    let files = project().join("tests/state_files/files");
+    let checks = "[checks]\nquarantine = \"tell\"\ndrop = \"tell\"\n";
+    let text = format!("name = \"state\"\n[import]\nfolder = {files:?}\n{checks}");
+    let pipeline = scratch.file("state.toml", &text);
+    Sunlake::run(&pipeline, &folder.join("output")).args(["--today", "2026-11-22"]).finish().complete();
+}
+
+#[test]
+fn the_rules_for_analysts_are_the_same_on_every_page() {
+    let rules = |path: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(project().join(path)).expect("a page");
+        let (_, rules) = text.split_once("Five rules:\n\n").expect("the rules");
+        rules.lines().take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    assert_eq!(rules("README.md"), rules("docs/analysts/pitfalls.md"));
+    assert_eq!(rules("README.md").len(), 5);
+}
+
 #[test]
 fn every_example_runs_and_prints_what_the_page_says() {
     let scratch = Scratch::new();
@@ -227,7 +250,13 @@ fn every_example_runs_and_prints_what_the_page_says() {
     let mut findings = Findings::default();
     let tutorial = pages.iter().find(|page| page.path == TUTORIAL).expect("the tutorial");
     run_shell(tutorial, &base, &mut findings);
-    run_sql(&pages, &base, &mut findings);
+    let (of_register, others): (Vec<&Page>, Vec<&Page>) =
+        pages.iter().partition(|page| page.path == REGISTER);
+    run_sql(others.into_iter(), &base, &mut findings);
+    let register = scratch.path("register");
+    std::fs::create_dir_all(&register).expect("a folder");
+    import_state_files(&scratch, &register);
+    run_sql(of_register.into_iter(), &register, &mut findings);
     for (number, page) in pages.iter().enumerate() {
         run_python(page, &base, &mut findings);
         if page.path != TUTORIAL && page.blocks().iter().any(|block| block.language == "sh") {

@@ -62,6 +62,14 @@ fn init_writes_what_is_built_in_and_overwrites_nothing() {
     let here = Sunlake::new(["init"]).within(&scratch.path("lake")).finish().exits(0);
     assert!(here.stdout.starts_with("pipelines: "), "{}", here.shown());
     assert!(here.stdout.ends_with(" the recipe is in pipelines/deploy/crontab\n"), "{}", here.shown());
+    let named = Sunlake::new(["init", "other/pipelines"]).within(&scratch.path(".")).finish().exits(0);
+    assert!(
+        named.stdout.starts_with("other/pipelines: ") && named.stdout.contains("\n  cd other\n"),
+        "{}",
+        named.shown()
+    );
+    assert!(named.stdout.ends_with(" the recipe is in pipelines/deploy/crontab\n"), "{}", named.shown());
+    assert!(scratch.path("other/pipelines/daily.toml").is_file(), "the folder is not nested");
 }
 
 #[test]
@@ -180,6 +188,7 @@ fn a_served_demo_answers_the_request_that_it_prints() {
         greeting.push('\n');
     }
     assert!(greeting.contains("invented by sunlake"), "{greeting}");
+    assert!(greeting.contains(&format!("page  http://{address}/\n")), "{greeting}");
     let key = greeting.lines().find_map(|line| line.strip_prefix("key   ")).expect("a key");
     let request = format!("'http://{address}/v1/fl/businesses?q=SUNSHINE&limit=2'");
     assert!(greeting.contains(&format!("curl -H 'Authorization: Bearer {key}' {request}")), "{greeting}");

@@ -1,13 +1,17 @@
 //! The report that a run writes: one file that shows every county, runs only its own script, and is small.
 
 use crate::support::command::{Sunlake, succeed};
+use crate::support::lake;
+use crate::support::node;
 use crate::support::scratch::Scratch;
-use crate::support::{node, source};
+use crate::support::source::{self, sample_pipeline};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::civil::Date;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
 fn report() -> String {
@@ -79,4 +83,99 @@ fn the_report_works_in_a_browser_on_both_sizes_with_and_without_its_script() {
         assert_eq!(view["counties"], json!(["county-duval", "county-polk"]), "{name}: by key, by pointer");
     }
     assert_eq!(seen.as_array().map(Vec::len), Some(8));
+}
+
+/// The days that a lake has read, with whether they are complete.
+fn days_read(lake: &Path) -> BTreeMap<Date, bool> {
+    let mut complete: BTreeMap<Date, bool> = BTreeMap::new();
+    let mut listings: BTreeMap<Date, usize> = BTreeMap::new();
+    for row in lake::rows(lake, "coverage", &[]) {
+        let day: Date = row["filed_date"].as_deref().expect("a day").parse().expect("a day");
+        *complete.entry(day).or_insert(true) &= row["complete"].as_deref() == Some("true");
+        *listings.entry(day).or_default() += 1;
+    }
+    complete.iter().map(|(day, complete)| (*day, *complete && listings[day] == 2)).collect()
+}
+
+/// The last days of a lake in words: those since it begins, at most `days`; the newest 14 fill.
+fn days_in_words(read: &BTreeMap<Date, bool>, today: Date, days: i32) -> String {
+    let oldest = *read.keys().next().expect("a day");
+    let span = days.min((today - oldest).get_days() + 1);
+    let day = |ago: i32| today - jiff::Span::new().days(ago);
+    let are_all = (0..span).all(|ago| read.get(&day(ago)).is_some_and(|complete| *complete || ago < 15));
+    format!("{span} days{}", if are_all { "" } else { ", incomplete" })
+}
+
+/// The labels of the map by their measure, and the county table: the words of its head, and the sum of each column.
+fn labels_and_sums(html: &str) -> (BTreeMap<String, String>, Vec<(String, i64)>) {
+    let labels = between(html, "<label for=\"by-", "</label>");
+    let labels = labels.iter().filter_map(|label| label.split_once("\">"));
+    let labels = labels.map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
+    let table = between(html, "<caption>Counties</caption>", "</table>")[0];
+    let heads = between(table, "<th class=\"number\">", "</th>");
+    let mut sums: Vec<(String, i64)> = heads.iter().map(|head| ((*head).to_owned(), 0)).collect();
+    for row in between(table, "<th scope=\"row\">", "</tr>") {
+        let cells = between(row, "<td class=\"number\">", "</td>");
+        assert_eq!(cells.len(), sums.len());
+        for (cell, (_, sum)) in cells.iter().zip(&mut sums) {
+            *sum += cell.replace(',', "").parse::<i64>().unwrap_or(0);
+        }
+    }
+    (labels, sums)
+}
+
+#[test]
+fn a_label_says_the_days_behind_its_figure() {
+    let scratch = Scratch::new();
+    let today: Date = "2026-03-20".parse().expect("a day");
+    for (name, days, budget) in [
+        ("short", 20, ""),
+        ("quarter", 90, ""),
+        ("year", 400, ""),
+        ("cut", 90, "[budget]\nmax_requests = 40\n"),
+    ] {
+        let text = sample_pipeline(days, 0.02).replace("\"agency\"", "\"enterprise\"");
+        let pipeline = scratch.file(&format!("{name}.toml"), &format!("{text}{budget}"));
+        let lake = scratch.path(name);
+        Sunlake::run(&pipeline, &lake).args(["--today", "2026-03-20"]).finish().exits(if budget.is_empty() {
+            0
+        } else {
+            5
+        });
+        let html = std::fs::read_to_string(lake.join("catalog/report.html")).expect("a report");
+        let (labels, sums) = labels_and_sums(&html);
+        let read = days_read(&lake);
+        let words = |days| days_in_words(&read, today, days);
+        let ago = |day: Date| (today - day).get_days();
+        let settled =
+            read.iter().filter(|(day, complete)| (15..45).contains(&ago(**day)) && **complete).count() == 30;
+        assert_eq!(labels.contains_key("settled"), settled, "{name}: {labels:?}");
+        assert_eq!(labels.contains_key("people"), settled, "{name}: {labels:?}");
+        let is_longer = words(365).split(' ').next() != words(30).split(' ').next();
+        assert_eq!(labels.contains_key("year"), is_longer, "{name}: {labels:?}");
+        for (key, days) in [("week", 7), ("month", 30), ("year", 365)] {
+            let Some(label) = labels.get(key) else { continue };
+            let filling = if key == "year" { "" } else { ", still filling" };
+            assert_eq!(*label, format!("{}{filling}", words(days)), "{name}");
+            // The figure is that of these days.
+            let is_of_days = |row: &&lake::Cells| {
+                let day = row["filed_date"].as_deref().expect("a day").parse().expect("a day");
+                row["listed"].as_deref() == Some("true") && (0..days).contains(&ago(day))
+            };
+            let filed = lake::rows(&lake, "filings", &[]).iter().filter(is_of_days).count();
+            let sum = sums.iter().find(|(head, _)| head == label).expect("the column of the label").1;
+            assert_eq!(sum, filed as i64, "{name}: {label}");
+        }
+        assert_eq!(html.contains("365 days"), words(365).starts_with("365 "), "{name}");
+        let (before, _) = html.split_once("\" checked>").expect("a choice");
+        let default = before.rsplit("id=\"by-").next().expect("its name");
+        let first = if settled {
+            "settled"
+        } else if is_longer {
+            "year"
+        } else {
+            "month"
+        };
+        assert_eq!(default, first, "{name}");
+    }
 }

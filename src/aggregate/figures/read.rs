@@ -5,13 +5,13 @@ use super::newest::{month_of_path, read_newest};
 use super::one_table::{of_aggregate, of_table};
 use super::values::{
     CityFigures, CountyFigures, CoverageDay, DayFigures, EVERY_TYPE, Figures, MonthFigures, News,
-    SectorFigures, SettlingDay, WeekdayFigures, ZipFigures,
+    SectorFigures, SettlingDay, WeekFigures, WeekdayFigures, ZipFigures,
 };
 use crate::aggregate::error::AggregateError;
 use crate::aggregate::on_disk::{Cells, count_rows, day, flag, long, text};
 use crate::aggregate::reconcile::read_reconciliation;
 use crate::aggregate::tables::SnapshotFiles;
-use crate::contract::eastern::month_of;
+use crate::contract::eastern::{minus_days, month_of};
 use crate::contract::reference::EntityType;
 use crate::table::EVERY_OTHER_TYPE;
 use jiff::civil::Date;
@@ -38,12 +38,7 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
     let (cities_month, cities) = of_aggregate(tables, "city_month", |cells| read_cities(cells, as_of))?;
     let filed_by_year = count_years(tables, as_of)?;
     let older_are_fewer = are_older_fewer(&months, &filed_by_year);
-    let (sectors_month, mut sectors) =
-        of_aggregate(tables, "sector_month", |cells| read_sectors(cells, as_of))?;
-    if older_are_fewer {
-        months.iter_mut().for_each(|month| month.year_over_year = None);
-        sectors.iter_mut().for_each(|sector| sector.year_over_year = None);
-    }
+    let (sectors_month, sectors) = of_aggregate(tables, "sector_month", |cells| read_sectors(cells, as_of))?;
     let trend_months = trend_months(&months);
     Ok(Figures {
         county_details: read_details(tables, (&cities_month, &sectors_month), &trend_months)?,
@@ -58,6 +53,7 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
         coverage,
         days: of_aggregate(tables, "county_type_day", |cells| read_days(cells, as_of))?,
         months,
+        weeks: of_aggregate(tables, "week", read_weeks)?,
         counties,
         cities_month,
         cities,
@@ -119,19 +115,43 @@ fn read_counties(cells: &Cells) -> Result<(Option<Date>, Vec<CountyFigures>), Ag
     let (as_of, names) = (cells.days("as_of")?, cells.texts("county")?);
     let (year, week, last) =
         (cells.longs("filings")?, cells.longs("filings_last_7_days")?, cells.longs("filings_last_30_days")?);
-    let (now, before) = (cells.longs("filings_settled_30_days")?, cells.longs("filings_before_30_days")?);
+    let settled = cells.longs("filings_settled_30_days")?;
+    let (newer, older) = (cells.longs("filings_newer")?, cells.longs("filings_older")?);
     let (growth, reliable) = (cells.doubles("growth")?, cells.flags("is_reliable")?);
+    let (state, points) = (cells.doubles("state_growth")?, cells.doubles("points_from_state")?);
     let county = |row| CountyFigures {
         county: text(names, row),
         filings: long(year, row),
         filings_last_7_days: long(week, row),
         filings_last_30_days: long(last, row),
-        filings_settled_30_days: long(now, row),
-        filings_before_30_days: long(before, row),
-        growth: growth.get(row).filter(|_| flag(reliable, row)),
+        filings_settled_30_days: long(settled, row),
+        filings_newer: long(newer, row),
+        filings_older: long(older, row),
+        growth: growth.get(row),
+        state_growth: state.get(row),
+        points_from_state: points.get(row),
+        is_different: flag(reliable, row),
     };
     let counties = cells.rows().map(county).collect();
     Ok((cells.rows().next().and_then(|row| day(as_of, row)), counties))
+}
+
+fn read_weeks(cells: &Cells) -> Result<Vec<WeekFigures>, AggregateError> {
+    let (mondays, filings, settled) =
+        (cells.days("filed_week")?, cells.longs("filings")?, cells.flags("settled")?);
+    let (change, usual) = (cells.doubles("change")?, cells.doubles("usual_change")?);
+    let unusual = cells.flags("is_unusual")?;
+    let week = |row| {
+        Some(WeekFigures {
+            monday: day(mondays, row)?,
+            filings: long(filings, row),
+            is_settled: flag(settled, row),
+            change: change.get(row),
+            usual_change: usual.get(row),
+            is_unusual: flag(unusual, row),
+        })
+    };
+    Ok(cells.rows().filter_map(week).collect())
 }
 
 fn read_days(cells: &Cells, as_of: Option<Date>) -> Result<Vec<DayFigures>, AggregateError> {
@@ -151,13 +171,12 @@ fn read_days(cells: &Cells, as_of: Option<Date>) -> Result<Vec<DayFigures>, Aggr
 fn read_months(cells: &Cells, types: Option<&str>) -> Result<Vec<MonthFigures>, AggregateError> {
     let (months, filings) = (cells.texts("filed_month")?, cells.longs("filings")?);
     let types = types.map(|column| cells.texts(column)).transpose()?;
-    let (monthly, yearly) = (cells.doubles("month_over_month")?, cells.doubles("year_over_year")?);
+    let yearly = cells.doubles("year_over_year")?;
     let complete = cells.flags("complete")?;
     let month = |row| MonthFigures {
         month: text(months, row),
         entity_type: types.map_or_else(|| EVERY_TYPE.to_owned(), |types| text(types, row)),
         filings: long(filings, row),
-        month_over_month: monthly.get(row),
         year_over_year: yearly.get(row),
         is_complete: flag(complete, row),
     };
@@ -172,14 +191,14 @@ fn trend_months(months: &[MonthFigures]) -> Vec<String> {
     months
 }
 
-/// The newest month that is over; the current month when there is no other.
+/// The newest month whose filings have arrived: it ended 15 days ago or before. The newest of all when there is no other.
 fn newest_over<'a>(months: impl Iterator<Item = &'a str> + Clone, as_of: Option<Date>) -> &'a str {
-    let running = as_of.map(month_of).unwrap_or_default();
+    let running = as_of.map(|as_of| month_of(minus_days(as_of, 14))).unwrap_or_default();
     let over = months.clone().filter(|month| running.is_empty() || *month < running.as_str()).max();
     over.or_else(|| months.max()).unwrap_or_default()
 }
 
-/// The sectors of the newest month that is over.
+/// The sectors of the newest month that has settled.
 fn read_sectors(cells: &Cells, as_of: Option<Date>) -> Result<(String, Vec<SectorFigures>), AggregateError> {
     let (months, names, filings) =
         (cells.texts("filed_month")?, cells.texts("industry_sector")?, cells.longs("filings")?);
@@ -216,7 +235,7 @@ fn read_news(cells: &Cells) -> Result<News, AggregateError> {
     Ok(news)
 }
 
-/// The top cities of the newest month that is over; of the current month when there is no other.
+/// The top cities of the newest month that has settled; of the newest when there is no other.
 fn read_cities(cells: &Cells, as_of: Option<Date>) -> Result<(String, Vec<CityFigures>), AggregateError> {
     let (months, names, counties) =
         (cells.texts("filed_month")?, cells.texts("city_clean")?, cells.texts("county")?);

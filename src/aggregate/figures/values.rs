@@ -35,9 +35,7 @@ pub(crate) struct MonthFigures {
     /// A type, or [`EVERY_TYPE`].
     pub(crate) entity_type: String,
     pub(crate) filings: i64,
-    /// Change against the month before, where both are complete.
-    pub(crate) month_over_month: Option<f64>,
-    /// Change against the same month a year ago, where both are complete.
+    /// Change against the same month a year ago, where both are complete and known with what is no longer listed.
     pub(crate) year_over_year: Option<f64>,
     /// Whether every day of the month is complete in the lake.
     pub(crate) is_complete: bool,
@@ -54,10 +52,30 @@ pub(crate) struct CountyFigures {
     pub(crate) filings_last_30_days: i64,
     /// Filings of 15 to 44 days ago: nearly all have arrived.
     pub(crate) filings_settled_30_days: i64,
-    /// Filings of 45 to 74 days ago.
-    pub(crate) filings_before_30_days: i64,
-    /// Change of the settled 30 days against those before, where all are complete and both have 100 filings.
+    /// Filings of the ordinary days of 15 to 42 days ago, and of those 28 days before them.
+    pub(crate) filings_newer: i64,
+    pub(crate) filings_older: i64,
+    /// Change between the two, and the state's.
     pub(crate) growth: Option<f64>,
+    pub(crate) state_growth: Option<f64>,
+    /// Growth less the state's, in percentage points.
+    pub(crate) points_from_state: Option<f64>,
+    /// Whether chance alone hardly explains the difference.
+    pub(crate) is_different: bool,
+}
+
+/// One week, Monday to Sunday.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WeekFigures {
+    pub(crate) monday: Date,
+    pub(crate) filings: i64,
+    /// Whether nearly all of its filings have arrived.
+    pub(crate) is_settled: bool,
+    /// Change of its ordinary days against the four weeks before.
+    pub(crate) change: Option<f64>,
+    /// How large such changes are as a rule.
+    pub(crate) usual_change: Option<f64>,
+    pub(crate) is_unusual: bool,
 }
 
 /// Filings of one city in one month.
@@ -175,9 +193,11 @@ pub(crate) struct Figures {
     pub(crate) months: Vec<MonthFigures>,
     /// Businesses filed in each year, `YYYY`, listed or no more.
     pub(crate) filed_by_year: BTreeMap<String, i64>,
-    /// Whether more than one business in twenty is no longer listed: older periods are then too low to be compared.
+    /// Whether more than one business in twenty is no longer listed: older periods then have too few.
     pub(crate) older_are_fewer: bool,
-    /// Most filings of the last 30 days first.
+    /// Newest week first.
+    pub(crate) weeks: Vec<WeekFigures>,
+    /// Most filings of the settled 30 days first.
     pub(crate) counties: Vec<CountyFigures>,
     /// Month of `cities`, `YYYY-MM`; empty without cities.
     pub(crate) cities_month: String,

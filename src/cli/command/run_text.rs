@@ -125,12 +125,29 @@ fn read_and_requests(text: &mut String, summary: &RunSummary) -> std::fmt::Resul
     writeln!(text, ", {} in the lake", number(rows.total))
 }
 
+fn listing_name(label: &str) -> &str {
+    match label {
+        "*" => "all types but fictitious names",
+        "fictitious" => "fictitious names",
+        _ => label,
+    }
+}
+
 /// Complete days. A pipeline that reads the registry or look-ups has none.
 fn coverage(text: &mut String, coverage: &CoverageSummary) -> std::fmt::Result {
     if coverage.days > 0 {
         let (complete, days) = coverage.calendar_days();
         let listings = coverage.listings.iter().map(String::as_str);
         writeln!(text, "coverage   {}", complete_days(complete, days, listings))?;
+        let by_listing = coverage.days_by_listing();
+        // A day is complete when all its listings are: a run that stops has often read one of them further.
+        if by_listing.iter().any(|(_, read)| *read > complete) {
+            let read: Vec<String> = by_listing
+                .iter()
+                .map(|(label, read)| format!("{} {}", listing_name(label), number(*read)))
+                .collect();
+            writeln!(text, "           complete by listing: {}", read.join(", "))?;
+        }
     }
     let (read, unread): (Vec<_>, Vec<_>) = coverage.incomplete.iter().partition(|day| day.expected.is_some());
     let unread: BTreeSet<Date> = unread.iter().map(|day| day.day).collect();

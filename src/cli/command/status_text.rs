@@ -23,6 +23,7 @@ const LISTED_RUNS: usize = 5;
 pub(super) fn status_text(status: &LakeStatus, lake: &Lake, session: &Session<'_>, tables: bool) -> String {
     lines(|text| {
         match status.snapshots.first() {
+            None if status.runs_now.is_some() => writeln!(text, "{}; a run makes it now", no_snapshot(lake))?,
             None => writeln!(text, "{}; {MAKE_SNAPSHOT}", no_snapshot(lake))?,
             Some(newest) => {
                 let (snapshot, at) = (newest.snapshot, instant(newest.committed_at));
@@ -33,7 +34,9 @@ pub(super) fn status_text(status: &LakeStatus, lake: &Lake, session: &Session<'_
                 register(text, status)?;
             }
         }
-        status.budgets.iter().try_for_each(|budget| quota(text, budget))?;
+        // Addresses that were only tried have no requests this month.
+        let used = status.budgets.iter().filter(|account| account.used.month > 0);
+        used.into_iter().try_for_each(|account| quota(text, account))?;
         runs(text, status)?;
         for (table, rows) in status.rows.iter().filter(|_| tables) {
             writeln!(text, "  {table:<28} {:>12} {}", number(*rows), noun(*rows, "row"))?;
@@ -130,7 +133,10 @@ fn runs(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
 /// What to do next, and why.
 fn next(status: &LakeStatus, session: &Session<'_>) -> Option<String> {
     let newest = status.runs.iter().find(|run| run.is_of_pipeline)?;
-    let run = session.command_line("run", Some(Path::new(&newest.pipeline)));
+    let command = |pipeline: &str| session.command_line("run", Some(Path::new(pipeline)));
+    let run = command(&newest.pipeline);
+    let of_days = status.runs.iter().find(|run| run.is_of_pipeline && run.reads_days).unwrap_or(newest);
+    let read_days = command(&of_days.pipeline);
     let is_behind = status.days_complete < status.days_wanted;
     let is_old = status.newest_complete.is_some_and(|day| day < session.today);
     Some(match &newest.finished {
@@ -142,8 +148,8 @@ fn next(status: &LakeStatus, session: &Session<'_>) -> Option<String> {
                 session.lake_flag()
             )
         }
-        Some(_) if is_behind => format!("read the days that are not complete: {run}"),
-        Some(_) if is_old => format!("read the newest days: {run}"),
+        Some(_) if is_behind => format!("read the days that are not complete: {read_days}"),
+        Some(_) if is_old => format!("read the newest days: {read_days}"),
         Some(_) => return None,
     })
 }

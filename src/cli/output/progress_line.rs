@@ -71,6 +71,12 @@ impl Shown {
         }
     }
 
+    /// Whether the day's quota ends before the run.
+    fn ends_later(&self) -> bool {
+        let left = self.reading.planned.map(|planned| planned.saturating_sub(self.reading.requests));
+        left.zip(self.reading.quota).is_some_and(|(left, (today, _))| left > u64::from(today))
+    }
+
     fn words(&self, parts: &[Part]) -> String {
         parts.iter().filter_map(|part| self.part(*part)).collect::<Vec<_>>().join("  ")
     }
@@ -96,6 +102,7 @@ impl Shown {
                 true => format!("{} left today", number(u64::from(today))),
                 false => format!("{} left this month", number(u64::from(month))),
             }),
+            Part::TimeLeft if self.ends_later() => Some("continues tomorrow".to_owned()),
             Part::TimeLeft => {
                 let left = reading.time_left.filter(|left| left.as_millis() >= 500);
                 left.map(|left| format!("{} to go", time_left(left)))
@@ -192,6 +199,10 @@ mod tests {
         }
         let unpaused = Shown { pause: None, ..shown() };
         assert_eq!(unpaused.line(60), "340/1,704 requests  31,353 filings  12/90 days  24 min to go");
+        let mut starter = unpaused;
+        starter.reading.quota = Some((976, 9_976));
+        let line = "340/1,704 requests  31,353 filings  12/90 days  976 left today  continues tomorrow";
+        assert_eq!(starter.line(90), line);
         let mut last = unpaused;
         last.reading.time_left = Some(Duration::from_secs(12));
         assert_eq!(last.line(60), "340/1,704 requests  31,353 filings  under 30 s to go");

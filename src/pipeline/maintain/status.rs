@@ -4,6 +4,7 @@ use crate::client::{AccountUsed, ClientError, Ledger};
 use crate::contract::eastern::days_newest_first;
 use crate::lake::{Commit, Lake, RunRecord};
 use crate::pipeline::error::Result;
+use crate::pipeline::plan::jobs::RunPlan;
 use crate::pipeline::plan::lake_view::coverage_rows;
 use crate::pipeline::state::registry::RegisterStatus;
 use crate::pipeline::state::run_state::RunState;
@@ -45,6 +46,9 @@ pub(crate) struct RunStatus {
     pub(crate) finished: Option<String>,
     #[serde(skip)]
     pub(crate) is_of_pipeline: bool,
+    /// Whether it read days; a run of the registry or of look-ups has none.
+    #[serde(skip)]
+    pub(crate) reads_days: bool,
 }
 
 /// How far the register has been read, by the newest snapshot.
@@ -142,6 +146,7 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
             .map(|run| RunStatus {
                 // A rollback or a repair has none.
                 is_of_pipeline: !run.pipeline_digest.is_empty(),
+                reads_days: !RunPlan::of_record(&run).day_ranges.is_empty(),
                 run_id: run.run_id,
                 pipeline: run.pipeline,
                 today: run.today,

@@ -116,6 +116,16 @@ impl CoverageSummary {
         let incomplete: BTreeSet<Date> = self.incomplete.iter().map(|day| day.day).collect();
         (requested.saturating_sub(incomplete.len() as u64), requested)
     }
+
+    /// Complete days of each listing, and the days requested.
+    pub(crate) fn days_by_listing(&self) -> Vec<(&str, u64)> {
+        let (_, requested) = self.calendar_days();
+        let incomplete = |label: &str| self.incomplete.iter().filter(|day| day.entity_type == label).count();
+        self.listings
+            .iter()
+            .map(|label| (label.as_str(), requested.saturating_sub(incomplete(label) as u64)))
+            .collect()
+    }
 }
 
 /// How far the register has been read.

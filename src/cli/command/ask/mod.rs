@@ -3,11 +3,13 @@
 //! # Files, in reading order
 //!
 //! - `query`: `query`, SQL over the tables and views of a snapshot
+//! - `near_miss`: what a text meant that no row has
 //! - `changes`: `changes`, what appeared, changed, vanished or returned
 //! - `rows`: rows in the form that is asked for
 //! - `atom`: changes as a feed
 
 mod atom;
 pub(crate) mod changes;
+mod near_miss;
 pub(crate) mod query;
 mod rows;

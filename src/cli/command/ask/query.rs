@@ -1,5 +1,6 @@
 //! `query`: SQL over the tables and views of a snapshot.
 
+use super::near_miss::hints;
 use super::rows::rendered;
 use crate::aggregate::{SnapshotFiles, run_query, tables_of_query};
 use crate::cli::args::{QueryArguments, RowFormat, SnapshotName};
@@ -32,12 +33,19 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
                 .hint("sunlake query \"SELECT county, COUNT(*) FROM filings GROUP BY county\", or -f FILE"));
         }
     };
-    answer(
-        session,
-        &Question { sql, snapshot: arguments.snapshot },
-        arguments.format,
-        arguments.output.as_deref(),
-    )?;
+    let question = Question { sql, snapshot: arguments.snapshot };
+    let rows = answer(session, &question, arguments.format, arguments.output.as_deref())?;
+    if rows == 0 && !session.common.quiet {
+        let csv = |sql| {
+            let (rows, _) = ask(session, &Question { sql, ..question })?;
+            let csv = rendered(rows.path(), RowFormat::Csv, None).map_err(PipelineError::from)?;
+            Ok(String::from_utf8_lossy(&csv.unwrap_or_default()).into_owned())
+        };
+        for hint in hints(&question.sql, &csv)? {
+            // The rows are on stdout: a program that reads them is not disturbed.
+            let _ = writeln!(io::stderr(), "hint: {hint}");
+        }
+    }
     Ok(exit::DONE)
 }
 
@@ -69,11 +77,9 @@ pub(crate) fn answer(
     format: Option<RowFormat>,
     output: Option<&Path>,
 ) -> Result<u64, CommandError> {
-    let format = format.or_else(|| of_ending(output)).unwrap_or(if session.common.json {
-        RowFormat::Json
-    } else {
-        RowFormat::Table
-    });
+    let of_output = || output.map_or(Ok(None), of_ending);
+    let format = format.map_or_else(of_output, |format| Ok(Some(format)))?;
+    let format = format.unwrap_or(if session.common.json { RowFormat::Json } else { RowFormat::Table });
     refuse_terminal(format, output)?;
     output.map_or(Ok(()), require_folder_of)?;
     let (rows, number) = ask(session, question)?;
@@ -114,16 +120,23 @@ fn files(lake: &Lake, commit: &Commit, sql: &str) -> Result<SnapshotFiles, Comma
     Ok(tables)
 }
 
-/// The form that the ending of a file names.
-fn of_ending(output: Option<&Path>) -> Option<RowFormat> {
-    match output?.extension()?.to_str()? {
+/// The form that the ending of a file names; none of a file without an ending, or of a text. Other endings promise what is not written.
+fn of_ending(output: &Path) -> Result<Option<RowFormat>, CommandError> {
+    let Some(ending) = output.extension() else { return Ok(None) };
+    Ok(match ending.to_string_lossy().to_lowercase().as_str() {
         "csv" => Some(RowFormat::Csv),
         "json" => Some(RowFormat::Json),
         "ndjson" | "jsonl" => Some(RowFormat::Ndjson),
         "md" => Some(RowFormat::Markdown),
         "parquet" => Some(RowFormat::Parquet),
-        _ => None,
-    }
+        "txt" => None,
+        other => {
+            let error = CommandError::Usage(format!("no form has the ending .{other}"));
+            return Err(error.hint(
+                "write .csv, which spreadsheets open, .json, .ndjson, .md or .parquet; or name a --format",
+            ));
+        }
+    })
 }
 
 fn refuse_terminal(format: RowFormat, output: Option<&Path>) -> Result<(), CommandError> {

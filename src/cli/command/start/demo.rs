@@ -16,7 +16,7 @@ use std::path::Path;
 /// The sample, then details of some of its businesses.
 const PIPELINES: [&str; 2] = ["sample", "sample-details"];
 
-const COUNTIES: &str = "SELECT county, filings_settled_30_days AS filings, ROUND(growth * 100, 1) AS growth_percent FROM agg_county_window WHERE is_reliable AND county IS NOT NULL ORDER BY filings DESC LIMIT 5";
+const COUNTIES: &str = "SELECT county, filings_settled_30_days AS filings, ROUND(100 * growth, 1) AS growth_percent, is_reliable AS differs_from_the_state FROM agg_county_window WHERE county IS NOT NULL ORDER BY filings DESC LIMIT 5";
 
 pub(crate) async fn demo(session: &Session<'_>, log: &Log) -> Result<u8, CommandError> {
     let lake = open_lake(session)?;

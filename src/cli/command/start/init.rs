@@ -13,6 +13,8 @@ use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+const PIPELINES_FOLDER: &str = "pipelines";
+
 /// What became of a file.
 enum Made {
     Written,
@@ -24,6 +26,9 @@ pub(crate) fn init(session: &Session<'_>, folder: &Path, schedule: Schedule) -> 
     require_folder_or_nothing(folder)?;
     // Without a `./` in what is printed.
     let folder = folder.strip_prefix(".").unwrap_or(folder);
+    // `init pipelines` means the folder of the pipelines, not one in it.
+    let is_root = folder.file_name().is_some_and(|name| name == PIPELINES_FOLDER);
+    let folder = folder.parent().filter(|_| is_root).unwrap_or(folder);
     let recipe = recipe(schedule);
     let wanted = PIPELINES
         .iter()
@@ -32,16 +37,16 @@ pub(crate) fn init(session: &Session<'_>, folder: &Path, schedule: Schedule) -> 
         .chain(RECIPES.iter().filter(|(path, _)| recipe.contains(path)));
     let (mut written, mut kept) = (Vec::new(), Vec::new());
     for file in wanted {
-        let path = folder.join("pipelines").join(file.0);
+        let path = folder.join(PIPELINES_FOLDER).join(file.0);
         match write(&path, file)? {
             Made::Written => written.push(path),
             Made::Kept => kept.push(path),
         }
     }
-    let recipe: Vec<PathBuf> = recipe.iter().map(|path| folder.join("pipelines").join(path)).collect();
-    session.report(&json!({ "written": written, "kept": kept, "recipe": recipe }), || {
+    let recipe: Vec<PathBuf> = recipe.iter().map(|path| Path::new(PIPELINES_FOLDER).join(path)).collect();
+    session.report(&json!({ "written": written, "kept": kept, "recipe": in_folder(folder, &recipe) }), || {
         lines(|text| {
-            let root = folder.join("pipelines");
+            let root = folder.join(PIPELINES_FOLDER);
             writeln!(text, "{}: {} written", root.display(), count(written.len() as u64, "file"))?;
             if !kept.is_empty() {
                 writeln!(text, "left as they are: {}", count(kept.len() as u64, "file"))?;
@@ -49,6 +54,10 @@ pub(crate) fn init(session: &Session<'_>, folder: &Path, schedule: Schedule) -> 
             next_steps(text, folder, &recipe)
         })
     })
+}
+
+fn in_folder(folder: &Path, paths: &[PathBuf]) -> Vec<PathBuf> {
+    paths.iter().map(|path| folder.join(path)).collect()
 }
 
 /// The files of a scheduler's recipe.
@@ -77,6 +86,7 @@ fn write(path: &Path, (_, text): &BuiltIn) -> Result<Made, CommandError> {
     }
 }
 
+/// The commands to type. The recipe is named as seen from the folder, which they enter first.
 fn next_steps(text: &mut String, folder: &Path, recipe: &[PathBuf]) -> std::fmt::Result {
     let is_here = folder.as_os_str().is_empty();
     writeln!(text, "\nnext")?;

@@ -63,6 +63,7 @@ impl ServedDemo {
                 text,
                 "try   curl -H 'Authorization: Bearer {key}' '{url}/v1/fl/businesses?q=SUNSHINE&limit=2'"
             )?;
+            writeln!(text, "page  {url}/")?;
             writeln!(text, "docs  {url}/docs, {url}/openapi.json")
         })
     }

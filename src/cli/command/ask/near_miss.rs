@@ -1,0 +1,80 @@
+//! What an equality meant that no row has: `county = 'MIAMI-DADE'`.
+
+use crate::cli::exit::CommandError;
+use crate::contract::nearest::nearest;
+
+/// Columns of few values, and a table that has all of these.
+const COLUMNS: [(&str, &str); 8] = [
+    ("city_clean", "filings"),
+    ("county", "filings"),
+    ("county_key", "filings"),
+    ("entity_type", "filings"),
+    ("industry_sector", "filings"),
+    ("industry_type", "filings"),
+    ("status", "filings"),
+    ("change", "changes"),
+];
+/// How alike values are that are taken for one another.
+const ALIKE: f64 = 0.8;
+
+/// Of a query without rows, which of its texts no row has, and the nearest that there is. `csv` answers SQL as CSV.
+pub(super) fn hints(
+    sql: &str,
+    csv: &dyn Fn(String) -> Result<String, CommandError>,
+) -> Result<Vec<String>, CommandError> {
+    let mut hints = Vec::new();
+    for (column, table, text) in equalities(sql) {
+        let values = csv(format!("SELECT {column} FROM {table} GROUP BY {column}"))?;
+        let known: Vec<&str> = values.lines().skip(1).map(|line| line.trim_matches('"')).collect();
+        let hint = |meant| format!("no row has {column} = '{text}'; did you mean '{meant}'?");
+        hints.extend(meant(&text, &known).map(hint));
+    }
+    Ok(hints)
+}
+
+/// The known value nearest to a text that is none of them.
+fn meant<'k>(text: &str, known: &[&'k str]) -> Option<&'k str> {
+    if known.contains(&text) {
+        return None;
+    }
+    let same_letters = known.iter().copied().find(|value| value.to_lowercase() == text.to_lowercase());
+    same_letters.or_else(|| nearest(text, known.iter().copied(), ALIKE))
+}
+
+/// Column, table and text of the equalities of a query that compare one of the columns with a text.
+fn equalities(sql: &str) -> Vec<(&'static str, &'static str, String)> {
+    let mut found = Vec::new();
+    for (at, part) in sql.split('\'').enumerate().filter(|(at, _)| at % 2 == 1) {
+        let before: String = sql.split('\'').take(at).collect::<Vec<_>>().join("'");
+        let Some(before) = before.trim_end().strip_suffix('=') else { continue };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let name = before.trim_end().rsplit(|c| !is_name(c)).next().unwrap_or_default();
+        let column = COLUMNS.iter().find(|(column, _)| column.eq_ignore_ascii_case(name));
+        found.extend(column.map(|(column, table)| (*column, *table, part.to_owned())));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equalities_are_those_of_columns_of_few_values() {
+        let sql = "SELECT name FROM filings f WHERE f.county = 'MIAMI-DADE' AND City_Clean='Orlando' AND name = 'X' \
+                   AND status <> 'active' AND entity_type >= 'llc'";
+        let expected =
+            [("county", "filings", "MIAMI-DADE".to_owned()), ("city_clean", "filings", "Orlando".to_owned())];
+        assert_eq!(equalities(sql), expected);
+        assert_eq!(equalities("SELECT 1"), []);
+    }
+
+    #[test]
+    fn what_is_meant_has_the_same_letters_or_nearly() {
+        let known = ["Miami-Dade", "Duval", "ORLANDO"];
+        assert_eq!(meant("MIAMI-DADE", &known), Some("Miami-Dade"));
+        assert_eq!(meant("Orlando", &known), Some("ORLANDO"));
+        assert_eq!(meant("Duvall", &known), Some("Duval"));
+        assert_eq!((meant("Duval", &known), meant("Bay", &known)), (None, None));
+    }
+}
