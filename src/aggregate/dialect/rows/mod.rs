@@ -1,0 +1,23 @@
+//! What the rows of a query go through.
+//!
+//! # Files, in reading order
+//!
+//! - `from`: joins
+//! - `window`: windows
+//! - `group`: groups and windows of a query
+//! - `select`: one `SELECT`
+//! - `query`: a query with its `WITH`
+//! - `relation`: tables, views, subqueries in `FROM`
+//! - `set_operation`: `UNION`, `INTERSECT`, `EXCEPT`
+//! - `subquery`: subqueries that are values
+
+mod from;
+mod group;
+mod query;
+mod relation;
+mod select;
+mod set_operation;
+mod subquery;
+mod window;
+
+pub(super) use query::Planner;
