@@ -1,7 +1,8 @@
 //! Values in the types that an operator, a function or another value needs.
 
+use super::convert::{cast_cell, day_of, rescaled};
 use super::functions as f;
-use super::node::{Function, Id, Node, Set, cast_cell, day_of, rescaled};
+use super::node::{Function, Id, Node, Set};
 use super::refusal::{Planned, Refusal, elsewhere, wrong};
 use super::value::{Cell, Cells, INTEGER, Kind, MOST_PLACES, column_of};
 use polars::prelude::{DataFrame, IntoLazy as _, NamedFrom as _, Series};
@@ -67,6 +68,9 @@ pub(super) fn as_letter(node: Node, letter: char, name: &str) -> Planned<Node> {
         ('t', Kind::Null) => cast_as(node, Kind::Text, 64, false),
         ('i' | 'n', Kind::Null) => cast_as(node, INTEGER, 64, false),
         ('d', kind) if kind.is_number() || kind == Kind::Null => cast_as(node, Kind::Double, 64, false),
+        ('t', Kind::Day) => {
+            refuse("a text", "for a month: filed_date BETWEEN DATE '2026-03-01' AND DATE '2026-03-31'")
+        }
         ('t', _) => refuse("a text", "cast it: CAST(x AS VARCHAR)"),
         ('i', _) => refuse("a whole number", "cast it: CAST(x AS BIGINT)"),
         ('n' | 'd', Kind::Text) => refuse("a number", QUOTES),
@@ -121,7 +125,7 @@ pub(super) fn constant_as(node: &Node, kind: Kind) -> Planned<Node> {
             let read = cast_cell(&Cell::text(text.to_string()), Kind::Text, to, 64);
             match read {
                 Ok(Some(cell)) => Ok(Node::Literal(cell, to)),
-                _ => wrong(format!("the text '{text}' is used as a day and is none"), A_DAY),
+                _ => wrong("a text is used as a day and is none", A_DAY),
             }
         }
         Node::Literal(cell, from @ Kind::Text) => match cast_cell(cell, *from, kind, 64) {

@@ -6,6 +6,7 @@
 
 use super::days::{self, part_of};
 use super::node::{Function, Run};
+use super::reduce::REDUCES;
 use super::texts;
 use super::value::{Cell, Kind};
 use polars::prelude::{DataType, Expr, coalesce, lit};
@@ -231,4 +232,42 @@ fn extreme<'a>(of: &[Cell<'a>], wanted: Ordering) -> Cell<'a> {
         .reduce(|best, cell| if cell.order(best) == wanted { cell } else { best })
         .cloned()
         .unwrap_or(Cell::Null)
+}
+
+/// Other functions of one row, with forms of their own, and functions of windows.
+const FORMS: [(&str, &str); 3] = [
+    (
+        "of one row",
+        "`round(number, places)`, `floor(number)`, `ceil(number)`, `trunc(number)`, `mod(number, number)`, `if(condition, any, any)`, `date(time)`",
+    ),
+    (
+        "of a window",
+        "`row_number()`, `rank()`, `dense_rank()`, `percent_rank()`, `cume_dist()`, `ntile(tiles)`",
+    ),
+    (
+        "of a window",
+        "`lag(any, rows, any)`, `lead(any, rows, any)`, `first_value(any)`, `last_value(any)`, `nth_value(any, place)`",
+    ),
+];
+
+/// All functions for people: of what they are, and how they are called.
+pub fn sql_functions() -> Vec<(&'static str, String)> {
+    let call = |(names, takes): (&[&str], &str)| {
+        let word = |letter: char| match letter {
+            't' => "text",
+            'i' => "whole number",
+            'n' | 'd' => "number",
+            'b' => "condition",
+            'D' => "day",
+            's' | 'a' => "any",
+            '*' => "…",
+            _ => "",
+        };
+        let words: Vec<&str> = takes.chars().map(word).filter(|word| !word.is_empty()).collect();
+        format!("`{}({})`", names.join("`, `"), words.join(", "))
+    };
+    let of_rows = REDUCES.iter().map(|known| ("of many rows", call((known.names, known.takes))));
+    let of_one = FUNCTIONS.iter().map(|known| ("of one row", call((known.names, known.takes))));
+    let forms = FORMS.iter().map(|(of, text)| (*of, (*text).to_owned()));
+    of_one.chain(of_rows).chain(forms).collect()
 }

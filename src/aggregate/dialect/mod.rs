@@ -6,24 +6,27 @@
 //!
 //! - `refusal`: SQL that is not run, and the way out
 //! - `value`: types and values
+//! - `convert`: values in another type
 //! - `reduce`: functions of many rows
 //! - `node`: an expression with types
 //! - `texts`: functions of texts
 //! - `days`: functions of days and times
 //! - `functions`: the table of functions
+//! - `literal`: literals and the names of types
 //! - `coerce`: values in the types that are needed
 //! - `calls`: calls of functions by name
 //! - `names`: rows with named columns
 //! - `resolve`: expressions
-//! - `title`: names of columns that a query does not name
 //! - `rows`: what rows go through
 //! - `statement`: the query of a text
 //! - `plan`: the door: SQL to rows
 
 mod calls;
 mod coerce;
+mod convert;
 mod days;
 mod functions;
+mod literal;
 mod names;
 mod node;
 mod plan;
@@ -33,9 +36,9 @@ mod resolve;
 mod rows;
 mod statement;
 mod texts;
-mod title;
 mod value;
 
+pub use functions::sql_functions;
 pub(super) use plan::{plan, tables_named};
 pub use refusal::Refusal;
 pub(super) use refusal::right_names;

@@ -3,7 +3,7 @@
 use super::node::{Id, Node};
 use super::refusal::{Planned, unknown, wrong};
 use super::value::Kind;
-use polars::prelude::{LazyFrame, col};
+use polars::prelude::{Expr, LazyFrame, col};
 use sqlparser::ast::Ident;
 use std::cell::Cell as Counter;
 use std::path::PathBuf;
@@ -64,6 +64,16 @@ impl Ids {
     pub(super) fn next(&self) -> Id {
         self.0.set(self.0.get() + 1);
         format!("c{}", self.0.get()).into()
+    }
+
+    /// The column of a value, which a step makes if there is none.
+    pub(super) fn of(&self, node: &Node, steps: &mut Vec<Expr>) -> Id {
+        if let Node::Column(id, _) = node {
+            return id.clone();
+        }
+        let id = self.next();
+        steps.push(node.in_polars().alias(id.clone()));
+        id
     }
 }
 

@@ -129,8 +129,10 @@ fn using(
         };
         let id = ids.next();
         rows.frame = rows.frame.with_column(node.in_polars().alias(id.clone()));
-        rows.columns.retain(|column| column.id != one.id && column.id != other.id);
-        rows.columns.insert(0, Column { id, kind: node.kind(), ..one });
+        rows.columns.retain(|column| column.id != other.id);
+        if let Some(column) = rows.columns.iter_mut().find(|column| column.id == one.id) {
+            (column.id, column.kind) = (id, node.kind());
+        }
     }
     Ok(rows)
 }

@@ -7,7 +7,6 @@ use super::super::reduce::Reduce;
 use super::super::refusal::{Planned, wrong};
 use super::super::value::{Cell, INTEGER, Kind};
 use super::from::stored;
-use super::select::id_of;
 use super::window::{OverColumns, ordered};
 use crate::aggregate::count::{Key, MOST_KEYS, counted};
 use polars::prelude::{Expr as Lazy, IntoLazy as _, col};
@@ -28,24 +27,24 @@ pub(super) fn grouped(
     nodes: Vec<&mut Node>,
     ids: &Ids,
 ) -> Planned<Rows> {
-    let mut steps = Vec::new();
+    let (mut steps, columns) = (Vec::new(), rows.columns.clone());
     if needed.is_counted {
         // A row is a group: the keys are columns, and the last column has their numbers.
         let Some(count) = rows.columns.last().map(|column| column.id.clone()) else { return Ok(rows) };
         let places = rows.columns.iter().map(|column| column.id.clone());
         let keys: Made = needed.keys.iter().cloned().zip(places).collect();
         let reduces = vec![(Node::Reduce(Reduce::Rows, None, false, INTEGER), count)];
-        replace(nodes, &keys, &reduces)?;
+        replace(nodes, (&keys, &reduces), &columns)?;
         return Ok(rows);
     }
-    let keys: Made = needed.keys.iter().map(|key| (key.clone(), id_of(key, &mut steps, ids))).collect();
+    let keys: Made = needed.keys.iter().map(|key| (key.clone(), ids.of(key, &mut steps))).collect();
     let mut reduces: Made = Vec::new();
     let (mut of_group, mut after) = (Vec::new(), Vec::new());
     let mut found = Vec::new();
     nodes.iter().for_each(|node| find(node, &|node| matches!(node, Node::Reduce(..)), &mut found));
     for node in found {
         let Node::Reduce(reduce, of, is_distinct, kind) = &node else { continue };
-        let of = of.as_ref().map_or_else(Id::default, |of| id_of(of, &mut steps, ids));
+        let of = of.as_ref().map_or_else(Id::default, |of| ids.of(of, &mut steps));
         let id = ids.next();
         let (made, result) = reduce.steps(stored(*kind), *is_distinct, &of, &id);
         of_group.extend(made);
@@ -63,7 +62,7 @@ pub(super) fn grouped(
         (false, false) => frame.group_by(by).agg(of_group),
     };
     rows.frame = if after.is_empty() { frame } else { frame.with_columns(after) };
-    replace(nodes, &keys, &reduces)?;
+    replace(nodes, (&keys, &reduces), &columns)?;
     Ok(Rows::new(rows.frame, Vec::new()))
 }
 
@@ -82,23 +81,25 @@ fn find(node: &Node, is: &dyn Fn(&Node) -> bool, found: &mut Vec<Node>) {
     });
 }
 
-fn replace(nodes: Vec<&mut Node>, keys: &Made, reduces: &Made) -> Planned<()> {
+fn replace(nodes: Vec<&mut Node>, made: (&Made, &Made), columns: &[Column]) -> Planned<()> {
     for node in nodes {
-        *node = replaced(node, keys, reduces)?;
+        *node = replaced(node, made, columns)?;
     }
     Ok(())
 }
 
-fn replaced(node: &Node, keys: &Made, reduces: &Made) -> Planned<Node> {
-    if let Some((_, id)) = keys.iter().chain(reduces).find(|(known, _)| known == node) {
+fn replaced(node: &Node, made: (&Made, &Made), columns: &[Column]) -> Planned<Node> {
+    if let Some((_, id)) = made.0.iter().chain(made.1).find(|(known, _)| known == node) {
         return Ok(Node::Column(id.clone(), node.kind()));
     }
     match node {
-        Node::Column(..) => wrong(
-            "a column is selected with a count, and nothing is grouped by it",
-            "name the column after GROUP BY too, or take MIN or MAX of it: SELECT county, COUNT(*) AS n FROM filings GROUP BY county",
-        ),
-        node => node.with_parts(&mut |part| replaced(part, keys, reduces)),
+        Node::Column(id, _) => {
+            let name =
+                columns.iter().find(|column| column.id == *id).map_or("a column", |column| &column.name);
+            let reason = format!("{name} is selected from groups, and they are not grouped by it");
+            wrong(reason, "name the column after GROUP BY too, or take MIN or MAX of it")
+        }
+        node => node.with_parts(&mut |part| replaced(part, made, columns)),
     }
 }
 
@@ -110,7 +111,7 @@ pub(super) fn windowed(mut rows: Rows, nodes: Vec<&mut Node>, ids: &Ids) -> Plan
         return Ok(rows);
     }
     let (mut steps, mut made) = (Vec::new(), Made::new());
-    let row = id_of(&Node::Literal(Cell::Int(0), INTEGER), &mut steps, ids);
+    let row = ids.of(&Node::Literal(Cell::Int(0), INTEGER), &mut steps);
     let mut windows = Vec::new();
     for node in found {
         let Node::Window(window) = &node else { continue };
@@ -135,12 +136,12 @@ pub(super) fn windowed(mut rows: Rows, nodes: Vec<&mut Node>, ids: &Ids) -> Plan
 }
 
 fn over(window: &Window, steps: &mut Vec<Lazy>, ids: &Ids) -> OverColumns {
-    let order: Vec<Id> = window.order.iter().map(|order| id_of(&order.by, steps, ids)).collect();
+    let order: Vec<Id> = window.order.iter().map(|order| ids.of(&order.by, steps)).collect();
     let mut at = order.iter();
     OverColumns {
         seen: window.seen,
-        of: window.of.iter().map(|of| (id_of(of, steps, ids), stored(of.kind()))).collect(),
-        by: window.by.iter().map(|by| id_of(by, steps, ids)).collect(),
+        of: window.of.iter().map(|of| (ids.of(of, steps), stored(of.kind()))).collect(),
+        by: window.by.iter().map(|by| ids.of(by, steps)).collect(),
         order: ordered(&window.order, |_| at.next().cloned().unwrap_or_default()),
         frame: window.frame,
         kind: window.kind,

@@ -1,17 +1,17 @@
 //! One `SELECT`: conditions, groups, windows, the columns of the result, their order.
 
-use super::super::names::{Column, Ids, Rows, find, is_same};
+use super::super::names::{Column, Ids, Rows, find};
 use super::super::node::{Id, Node, Order};
 use super::super::refusal::{Planned, elsewhere, wrong};
 use super::super::resolve::{Answer, Scope, order_of};
-use super::super::title::title;
-use super::super::value::{Cell, INTEGER};
 use super::from::{Kept, conjuncts, filtered, matched, starred};
 use super::group::{Needed, grouped, windowed};
-use polars::prelude::{Expr as Lazy, SortMultipleOptions, UniqueKeepStrategy, col};
+use super::order::{at_place, of_all, ordinal, sorted};
+use super::title::title;
+use polars::prelude::{Expr as Lazy, UniqueKeepStrategy, col};
 use sqlparser::ast::{
-    Distinct, ExcludeSelectItem, Expr, GroupByExpr, OrderBy, OrderByKind, OrderByOptions, Select, SelectItem,
-    SelectItemQualifiedWildcardKind, Value, WildcardAdditionalOptions,
+    Distinct, ExcludeSelectItem, Expr, GroupByExpr, OrderBy, OrderByKind, Select, SelectItem,
+    SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
 };
 use std::collections::HashMap;
 
@@ -125,6 +125,10 @@ impl Selection<'_> {
 
     fn outputs(&self, columns: &[Column]) -> Planned<Vec<(String, Node)>> {
         let mut outputs: Vec<(String, Node)> = Vec::new();
+        // `FROM filings` alone.
+        if self.select.projection.is_empty() {
+            outputs.extend(columns.iter().map(|column| (column.name.clone(), column.node())));
+        }
         for item in &self.select.projection {
             let (expr, name) = match item {
                 SelectItem::UnnamedExpr(expr) => (expr, None),
@@ -213,10 +217,11 @@ impl Selection<'_> {
             return elsewhere(order);
         }
         let scope = Scope { are_aliases_first: true, ..self.scope(columns, outputs) };
+        if let Some(options) = of_all(order) {
+            return Ok(outputs.iter().map(|(_, node)| order_of(node.clone(), &options)).collect());
+        }
         match &order.kind {
-            OrderByKind::All(options) => {
-                Ok(outputs.iter().map(|(_, node)| order_of(node.clone(), options)).collect())
-            }
+            OrderByKind::All(_) => Ok(Vec::new()),
             OrderByKind::Expressions(all) => {
                 let one = |by: &sqlparser::ast::OrderByExpr| match ordinal(&by.expr) {
                     Some(at) => Ok(order_of(at_place(outputs, at, "ORDER BY")?, &by.options)),
@@ -232,7 +237,7 @@ impl Selection<'_> {
         let mut steps = Vec::new();
         let mut columns = Vec::new();
         for (name, node) in &asked.outputs {
-            let id = id_of(node, &mut steps, self.ids);
+            let id = self.ids.of(node, &mut steps);
             columns.push(Column { table: String::new(), name: name.clone(), id, kind: node.kind() });
         }
         let by: Vec<Order> =
@@ -242,7 +247,7 @@ impl Selection<'_> {
         for by in &by {
             let id = match placed(&by.by) {
                 Some(at) => columns[at].id.clone(),
-                None => id_of(&by.by, &mut steps, self.ids),
+                None => self.ids.of(&by.by, &mut steps),
             };
             order.push((id, by.descends, by.nulls_last));
         }
@@ -272,22 +277,6 @@ impl Asked {
     }
 }
 
-/// Rows in order.
-pub(super) fn sorted(
-    frame: polars::prelude::LazyFrame,
-    order: &[(Id, bool, bool)],
-) -> polars::prelude::LazyFrame {
-    if order.is_empty() {
-        return frame;
-    }
-    let by: Vec<Lazy> = order.iter().map(|(id, ..)| col(id.clone())).collect();
-    let options = SortMultipleOptions::default()
-        .with_order_descending_multi(order.iter().map(|(_, descends, _)| *descends))
-        .with_nulls_last_multi(order.iter().map(|(.., last)| *last))
-        .with_maintain_order(true);
-    frame.sort_by_exprs(by, options)
-}
-
 /// The columns, each once.
 pub(super) fn unique(columns: &[Column]) -> Vec<Lazy> {
     let mut ids: Vec<&Id> = Vec::new();
@@ -297,16 +286,6 @@ pub(super) fn unique(columns: &[Column]) -> Vec<Lazy> {
         }
     });
     ids.into_iter().map(|id| col(id.clone())).collect()
-}
-
-/// The column of a value, which a step makes if there is none.
-pub(super) fn id_of(node: &Node, steps: &mut Vec<Lazy>, ids: &Ids) -> Id {
-    if let Node::Column(id, _) = node {
-        return id.clone();
-    }
-    let id = ids.next();
-    steps.push(node.in_polars().alias(id.clone()));
-    id
 }
 
 fn named_as(columns: &[Column], expr: &Expr) -> Planned<String> {
@@ -341,62 +320,4 @@ fn stars(
     }
     let columns = starred(columns, table, &without)?;
     Ok(columns.into_iter().map(|column| (column.name.clone(), column.node())).collect())
-}
-
-/// The place that a number in `GROUP BY` or `ORDER BY` names.
-pub(super) fn ordinal(expr: &Expr) -> Option<usize> {
-    match expr {
-        Expr::Value(value) => match &value.value {
-            Value::Number(text, _) => text.parse().ok(),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn at_place(outputs: &[(String, Node)], at: usize, clause: &str) -> Planned<Node> {
-    match at.checked_sub(1).and_then(|at| outputs.get(at)) {
-        Some((_, node)) => Ok(node.clone()),
-        None => {
-            wrong(format!("{clause} {at} is no place of a column"), format!("there are {}", outputs.len()))
-        }
-    }
-}
-
-/// The order of a result by its own columns.
-pub(super) fn order_of_result(columns: &[Column], order: &OrderBy) -> Planned<Vec<(Id, bool, bool)>> {
-    let of = |column: &Column, options: &OrderByOptions| {
-        (column.id.clone(), options.asc == Some(false), options.nulls_first != Some(true))
-    };
-    match &order.kind {
-        OrderByKind::All(options) => Ok(columns.iter().map(|column| of(column, options)).collect()),
-        OrderByKind::Expressions(all) => {
-            let one = |by: &sqlparser::ast::OrderByExpr| {
-                let found = match (&by.expr, ordinal(&by.expr)) {
-                    (_, Some(at)) => at.checked_sub(1).and_then(|at| columns.get(at)),
-                    (Expr::Identifier(name), _) => {
-                        columns.iter().find(|column| is_same(&column.name, &name.value))
-                    }
-                    _ => None,
-                };
-                match found {
-                    Some(column) => Ok(of(column, &by.options)),
-                    None => wrong(
-                        format!("{} is no column of the result", by.expr),
-                        "sort by a column of the result: its name or its place",
-                    ),
-                }
-            };
-            all.iter().map(one).collect()
-        }
-    }
-}
-
-/// The number of rows that a limit names.
-pub(super) fn rows_of_limit(node: &Node) -> Planned<Option<u32>> {
-    match node {
-        Node::Literal(Cell::Int(of @ 0..), INTEGER) => Ok(Some(u32::try_from(*of).unwrap_or(u32::MAX))),
-        Node::Literal(Cell::Null, _) => Ok(None),
-        _ => wrong("LIMIT and OFFSET take a number", "such as: LIMIT 10"),
-    }
 }
