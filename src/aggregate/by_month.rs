@@ -9,6 +9,7 @@
 //! Its SQL reads `filings` alone. Its first column is the month (`YYYY-MM`) or the day, and its rows are ordered by that column
 //! first, newest first.
 
+use super::dialect::tables_named;
 use super::error::AggregateError;
 use super::on_disk;
 use super::run::{AggregateFile, TABLE_PREFIX, head_comment, result_of, write_result};
@@ -17,7 +18,6 @@ use crate::table::Table;
 use polars::error::PolarsError;
 use polars::frame::DataFrame;
 use polars::prelude::{DataType, IntoLazy as _, SortMultipleOptions, StringChunked, col};
-use polars::sql::extract_table_identifiers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub(crate) fn digest(sql: &str) -> String {
 
 /// Whether only months that changed need to be computed again.
 pub(crate) fn is_by_month(sql: &str) -> bool {
-    let reads = extract_table_identifiers(sql, false, true).unwrap_or_default();
+    let reads = tables_named(sql).unwrap_or_default();
     let reads_filings_alone = reads.iter().all(|table| table == "filings" || !is_table(table));
     reads_filings_alone && head_comment(sql).lines().any(|line| line.starts_with(HEAD))
 }
@@ -48,7 +48,7 @@ pub(crate) fn run_changed_months(
     changed: &BTreeMap<String, Vec<PathBuf>>,
     out: &Path,
 ) -> Result<AggregateFile, AggregateError> {
-    let failed = |error| AggregateError::Sql { aggregate: name.to_owned(), error };
+    let failed = |error: PolarsError| AggregateError::of_sql(name, error);
     let months: BTreeSet<&str> = changed.keys().map(String::as_str).collect();
     let mut rows = without(on_disk::read(before)?, &months).map_err(failed)?;
     let filings: Vec<PathBuf> = changed.values().flatten().cloned().collect();

@@ -1,6 +1,6 @@
 //! Why an aggregate failed.
 
-use super::words::{problem, right_names, way_out};
+use super::dialect::{Refusal, right_names};
 use polars::error::PolarsError;
 use std::path::{Path, PathBuf};
 
@@ -18,17 +18,17 @@ pub enum AggregateError {
     #[error("aggregate {aggregate}.sql reads table {table}, which the snapshot does not have")]
     MissingTable { aggregate: String, table: String, known: Vec<String> },
     /// The SQL cannot be parsed or run.
-    #[error("aggregate {aggregate}.sql cannot run: {}", problem(&error.to_string()))]
-    Sql { aggregate: String, error: PolarsError },
+    #[error("aggregate {aggregate}.sql cannot run: {}", refusal.reason)]
+    Sql { aggregate: String, refusal: Refusal },
     /// Aggregates build on each other; none can be first.
     #[error("the aggregates {aggregates} build on each other in a circle")]
     Circle { aggregates: String },
     /// A condition that chooses businesses cannot be parsed or run.
-    #[error("`where` cannot run: {reason}")]
-    Condition { reason: String, way_out: Option<String> },
+    #[error("`where` cannot run: {}", .0.reason)]
+    Condition(Refusal),
     /// A query cannot be parsed or run.
-    #[error("the query cannot run: {reason}")]
-    Query { reason: String, way_out: Option<String> },
+    #[error("the query cannot run: {}", .0.reason)]
+    Query(Refusal),
     /// A column has a type that the lake does not store; `dtype` is in polars' words.
     #[error("aggregate {aggregate}.sql gives column {column} the type {dtype}")]
     ColumnType { aggregate: String, column: String, dtype: String },
@@ -41,11 +41,21 @@ pub enum AggregateError {
 }
 
 impl AggregateError {
+    /// An error of an aggregate's SQL.
+    pub(super) fn of_sql(aggregate: &str, refusal: impl Into<Refusal>) -> Self {
+        let (aggregate, mut refusal) = (aggregate.to_owned(), refusal.into());
+        match refusal.missing.take() {
+            Some((table, known)) => Self::MissingTable { aggregate, table, known },
+            None => Self::Sql { aggregate, refusal },
+        }
+    }
+
     /// The way out, where there is one.
     pub(crate) fn way_out(&self) -> Option<String> {
         match self {
-            Self::Sql { error, .. } => way_out(&error.to_string()),
-            Self::Condition { way_out, .. } | Self::Query { way_out, .. } => way_out.clone(),
+            Self::Sql { refusal, .. } | Self::Condition(refusal) | Self::Query(refusal) => {
+                refusal.way_out.clone()
+            }
             Self::MissingTable { table, known, .. } => {
                 Some(right_names(table, &known.iter().map(String::as_str).collect::<Vec<_>>()))
             }

@@ -13,10 +13,8 @@
 //! - `calendar`: days and months, which the SQL files build on
 //! - `run`: the SQL files, running one of them, whether it adds up to its source
 //! - `tables`: the tables that SQL may name
-//! - `meaning`: SQL that polars would run in another sense
-//! - `refused`: SQL that polars has no form for
-//! - `empty_join`: queries without rows
-//! - `count`: plain counts of filings, without the SQL engine
+//! - `count`: plain counts of filings, without polars
+//! - `dialect`: the SQL that runs
 //! - `of_days`: reading only some months
 //! - `order`: the order of SQL files that build on one another
 //! - `by_month`: computing again only months that changed
@@ -24,32 +22,29 @@
 //! - `ask`: SQL that a person writes
 //! - `figures`: the figures of the report
 //! - `reconcile`: the lake's counts against the API's
-//! - `words`: what is wrong with SQL, and the way out
 //! - `error`: why an aggregate failed
 
 mod ask;
 mod by_month;
 pub(crate) mod calendar;
 mod count;
-mod empty_join;
+mod dialect;
 mod error;
 pub(crate) mod figures;
-mod meaning;
 mod of_days;
 mod on_disk;
 mod order;
 pub(crate) mod reconcile;
-mod refused;
 mod run;
 #[cfg(test)]
 mod shipped_tests;
 mod tables;
 #[cfg(test)]
 mod tiny_lake;
-mod words;
 
 pub(crate) use ask::{check_aggregates, check_condition, choose_businesses, run_query, tables_of_query};
 pub(crate) use by_month::{digest, is_by_month, run_changed_months};
+pub use dialect::{Refusal, sql_functions};
 pub use error::AggregateError;
 pub(crate) use figures::read::read_figures;
 pub(crate) use figures::values::{

@@ -6,12 +6,11 @@
 //! -- Of days: days_ago >= 0 AND days_ago < 365
 //! ```
 
-use super::count::rows_of;
 use super::error::AggregateError;
+use super::run::rows_of;
 use super::tables::SnapshotFiles;
 use crate::lake::Month;
 use crate::table::Table;
-use polars::error::PolarsError;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -43,8 +42,8 @@ fn months_of(
     let sql = format!("SELECT DISTINCT filed_month FROM days WHERE {condition}");
     let rows = rows_of(name, &sql, tables)?;
     let months = rows.column("filed_month").and_then(|column| column.str());
-    let failed = |error: PolarsError| AggregateError::Sql { aggregate: name.to_owned(), error };
-    Ok(months.map_err(failed)?.iter().flatten().map(str::to_owned).collect())
+    let months = months.map_err(|error| AggregateError::of_sql(name, error))?;
+    Ok(months.iter().flatten().map(str::to_owned).collect())
 }
 
 /// The month of a file of filings, by its folder.

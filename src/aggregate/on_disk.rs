@@ -27,7 +27,7 @@ pub(super) fn with_lake_types(aggregate: &str, mut frame: DataFrame) -> Result<D
             });
         };
         if target != dtype {
-            let failed = |error| AggregateError::Sql { aggregate: aggregate.to_owned(), error };
+            let failed = |error: PolarsError| AggregateError::of_sql(aggregate, error);
             let cast =
                 frame.column(&column).and_then(|values| values.strict_cast(&target)).map_err(failed)?;
             frame.with_column(cast).map_err(failed)?;

@@ -1,8 +1,8 @@
 //! The order of aggregates that build on one another (pure).
 
+use super::dialect::tables_named;
 use super::error::AggregateError;
 use super::run::TABLE_PREFIX;
-use polars::sql::extract_table_identifiers;
 use std::collections::BTreeSet;
 
 /// An aggregate: its name and its SQL.
@@ -32,7 +32,7 @@ pub fn in_order(aggregates: &[(String, String)]) -> Result<Vec<&(String, String)
 
 /// The names of the aggregates that one builds on. SQL that cannot be parsed builds on none; running it says why.
 fn reads((_, sql): &Aggregate, aggregates: &[Aggregate]) -> BTreeSet<String> {
-    let tables = extract_table_identifiers(sql, false, true).unwrap_or_default();
+    let tables = tables_named(sql).unwrap_or_default();
     let names = tables.iter().filter_map(|table| table.strip_prefix(TABLE_PREFIX));
     let known = names.filter(|name| aggregates.iter().any(|(known, _)| known == name));
     known.map(str::to_owned).collect()

@@ -6,13 +6,12 @@
 //! -- Adds up: SELECT SUM(filings) FROM agg_county_type_day equals SELECT COUNT(*) FROM filings WHERE listed
 //! ```
 
-use super::count::rows_of;
+use super::dialect::plan;
 use super::error::AggregateError;
-use super::meaning::execute;
 use super::of_days::tables_of_days;
-use super::tables::{SnapshotFiles, register_tables};
+use super::tables::SnapshotFiles;
 use polars::frame::DataFrame;
-use polars::prelude::{DataType, LazyFrame};
+use polars::prelude::DataType;
 use std::path::{Path, PathBuf};
 
 /// A written aggregate.
@@ -119,12 +118,16 @@ pub(crate) fn check_sum(
     Ok(Some(Sum { aggregate: number(name, aggregate, tables)?, source: number(name, source, tables)? }))
 }
 
+/// The rows of a query, in the types of SQL.
+pub(super) fn rows_of(name: &str, sql: &str, tables: &SnapshotFiles) -> Result<DataFrame, AggregateError> {
+    let planned = plan(sql, tables).map_err(|refusal| AggregateError::of_sql(name, refusal))?;
+    planned.collect().map_err(|error| AggregateError::of_sql(name, error))
+}
+
 fn number(name: &str, sql: &str, tables: &SnapshotFiles) -> Result<i64, AggregateError> {
-    let failed = |error| AggregateError::Sql { aggregate: name.to_owned(), error };
-    let mut context = register_tables(name, sql, tables)?;
-    let result = execute(&mut context, sql).and_then(LazyFrame::collect).map_err(failed)?;
-    let column =
-        result.columns().first().map(|column| column.cast(&DataType::Int64)).transpose().map_err(failed)?;
+    let result = rows_of(name, sql, tables)?;
+    let column = result.columns().first().map(|column| column.cast(&DataType::Int64)).transpose();
+    let column = column.map_err(|error| AggregateError::of_sql(name, error))?;
     // An empty aggregate has no sum.
     Ok(column.and_then(|column| column.i64().ok().and_then(|cells| cells.first())).unwrap_or(0))
 }

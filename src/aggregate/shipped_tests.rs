@@ -6,7 +6,6 @@ use super::figures::read::read_figures;
 use super::on_disk::Cells;
 use super::reconcile::{Scope, read_reconciliation};
 use super::run::{check_sum, load_aggregates};
-use super::tables::{in_pieces, register_tables};
 use super::tiny_lake::{TinyLake, row};
 use super::tiny_lake::{coverage, covered, lake_covered_by, lake_with_gap};
 use crate::contract::eastern::days_newest_first;
@@ -332,17 +331,6 @@ fn comparisons_are_read_by_scope() {
     assert_eq!(reconciliation.comparable(Scope::Day).count(), 1);
     assert_eq!(reconciliation.differences(Scope::Month)[0].difference(), -1);
     assert_eq!(reconciliation.comparable(Scope::MonthType).count(), 2);
-}
-
-#[test]
-fn none_needs_every_filing_in_memory() {
-    let lake = lake_with_gap(None);
-    for name in SHIPPED.split(' ') {
-        let sql = shipped_sql(name);
-        let mut context = register_tables(name, &sql, &lake.tables_of(&sql)).expect(name);
-        let query = context.execute(&sql).expect(name);
-        assert!(in_pieces(&query).expect(name).is_some(), "{name} takes memory for every filing of the lake");
-    }
 }
 
 #[test]

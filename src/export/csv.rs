@@ -94,22 +94,25 @@ fn write_table(
     for (at, entry) in files.iter().rev().enumerate() {
         let file = snapshot.file(entry)?;
         if at == 0 {
-            out.put(&csv_head(Footer::open(&file)?.schema(), raw))?;
+            out.put(&csv_head(Footer::open(&file)?.schema(), raw, CRLF))?;
         }
         for batch in read_parquet(&file, None)? {
             let mut batch = batch?;
             if let Some((table, chosen)) = only {
                 batch = rows_of(chosen, table, &batch)?;
             }
-            out.put(&csv_lines(&batch, raw)?)?;
+            out.put(&csv_lines(&batch, raw, CRLF)?)?;
             rows += batch.num_rows() as u64;
         }
     }
     Ok(rows)
 }
 
-/// The names of columns as the first line. A query may give them any name.
-pub(crate) fn csv_head(schema: &Schema, raw: bool) -> Vec<u8> {
+/// The ends of lines in a file for spreadsheets.
+const CRLF: &str = "\r\n";
+
+/// The names of columns as the first line, with this end. A query may give them any name.
+pub(crate) fn csv_head(schema: &Schema, raw: bool, end: &str) -> Vec<u8> {
     let mut line = Vec::new();
     for (at, field) in schema.fields().iter().enumerate() {
         if at > 0 {
@@ -117,12 +120,12 @@ pub(crate) fn csv_head(schema: &Schema, raw: bool) -> Vec<u8> {
         }
         write_text(&mut line, field.name(), raw);
     }
-    line.extend_from_slice(b"\r\n");
+    line.extend_from_slice(end.as_bytes());
     line
 }
 
 /// The rows of a batch as lines. `raw` leaves cells as they are, even those that a spreadsheet would run as a formula.
-pub(crate) fn csv_lines(batch: &RecordBatch, raw: bool) -> Result<Vec<u8>, TableError> {
+pub(crate) fn csv_lines(batch: &RecordBatch, raw: bool, end: &str) -> Result<Vec<u8>, TableError> {
     let mut lines = Vec::new();
     for row in 0..batch.num_rows() {
         for (at, column) in batch.columns().iter().enumerate() {
@@ -131,7 +134,7 @@ pub(crate) fn csv_lines(batch: &RecordBatch, raw: bool) -> Result<Vec<u8>, Table
             }
             write_cell(&mut lines, column.as_ref(), row, raw)?;
         }
-        lines.extend_from_slice(b"\r\n");
+        lines.extend_from_slice(end.as_bytes());
     }
     Ok(lines)
 }

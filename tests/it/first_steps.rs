@@ -81,7 +81,7 @@ fn demo_shows_a_first_result_and_says_that_it_is_invented() {
         assert!(demo.stdout.contains(text), "{}", demo.stdout);
     }
     let lake = scratch.path("sunlake-demo");
-    assert_eq!(ask(&lake, "SELECT COUNT(*) AS n FROM details", "csv"), "n\r\n500\r\n");
+    assert_eq!(ask(&lake, "SELECT COUNT(*) AS n FROM details", "csv"), "n\n500\n");
     for file in ["catalog/report.html", "catalog/TABLES.md", "catalog/views.sql"] {
         let text = std::fs::read_to_string(lake.join(file)).expect(file);
         assert!(text.contains("invented by sunlake"), "{file}");
@@ -96,7 +96,7 @@ fn a_query_answers_in_every_form_and_replaces_no_file() {
     let row = &rows[0];
     let (kind, n, first) =
         (row["entity_type"].as_str().expect("a text"), &row["n"], row["first"].as_str().expect("a day"));
-    assert_eq!(ask(lake, sql, "csv"), format!("entity_type,n,first\r\n{kind},{n},{first}\r\n"));
+    assert_eq!(ask(lake, sql, "csv"), format!("entity_type,n,first\n{kind},{n},{first}\n"));
     assert_eq!(serde_json::from_str::<Value>(&ask(lake, sql, "ndjson")).expect("a line"), *row);
     assert!(ask(lake, sql, "markdown").ends_with(&format!("| {kind} | {n} | {first} |\n")));
     assert!(ask(lake, sql, "table").ends_with("\n1 row\n"));

@@ -62,6 +62,7 @@ mod service;
 mod settings;
 mod shape;
 mod soak;
+mod sql;
 mod state_content;
 mod state_files;
 mod state_order;

@@ -1,57 +1,38 @@
 //! Chooses businesses by a condition in SQL; checks before the first request that SQL can run, by planning it over the
 //! lake's tables without rows.
 
-use super::compared::days_with_days;
+use crate::aggregate::dialect::plan;
 use crate::aggregate::error::AggregateError;
-use crate::aggregate::meaning::execute;
 use crate::aggregate::on_disk;
 use crate::aggregate::order::in_order;
 use crate::aggregate::run::TABLE_PREFIX;
-use crate::aggregate::tables::{SnapshotFiles, Tables, collect, register_tables, with_columns};
-use crate::aggregate::words::{problem, right_names, way_out};
+use crate::aggregate::tables::{SnapshotFiles, Tables};
 use crate::table::{ColumnKind, Table, columns};
 use polars::datatypes::{DataType, Field, TimeUnit, TimeZone};
 use polars::error::PolarsError;
 use polars::frame::DataFrame;
 use polars::prelude::{IntoLazy as _, LazyFrame, Schema};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Ids of the filings that a condition chooses, newest first. The condition follows `WHERE` and may name every table.
 pub(crate) fn choose_businesses(condition: &str, tables: &SnapshotFiles) -> Result<Vec<i64>, AggregateError> {
     if tables.get("filings").is_none_or(Vec::is_empty) {
         return Ok(Vec::new());
     }
-    let frame = chosen(condition, tables, collect)?;
+    let planned = plan(&choice(condition), tables).map_err(AggregateError::Condition)?;
+    let wrong = |error: PolarsError| AggregateError::Condition(error.into());
+    let frame = planned.collect().map_err(wrong)?;
     let ids = frame.column("business_id").and_then(|column| column.i64());
-    Ok(ids.map_err(|error| wrong(&error))?.iter().flatten().collect())
+    Ok(ids.map_err(wrong)?.iter().flatten().collect())
 }
 
-/// The result of `run` for the query of the ids that a condition chooses.
-pub(super) fn chosen<T>(
-    condition: &str,
-    tables: &dyn Tables,
-    run: impl FnOnce(LazyFrame) -> Result<T, PolarsError>,
-) -> Result<T, AggregateError> {
+/// The query of the ids that a condition chooses.
+fn choice(condition: &str) -> String {
     // The line break keeps a comment in the condition from hiding the bracket.
-    let sql = format!(
+    format!(
         "SELECT business_id FROM filings WHERE (\n{condition}\n) ORDER BY filed_date DESC, business_id DESC"
-    );
-    let mut context = match register_tables("where", &sql, tables) {
-        Err(AggregateError::Sql { error, .. }) => return Err(wrong(&error)),
-        Err(AggregateError::MissingTable { table, known, .. }) => {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            let way_out = Some(right_names(&table, &known));
-            return Err(AggregateError::Condition { reason: format!("there is no table {table}"), way_out });
-        }
-        other => other?,
-    };
-    let query = execute(&mut context, &sql).and_then(days_with_days);
-    query.and_then(run).map_err(|error| wrong(&with_columns(error, &sql, tables)))
-}
-
-fn wrong(error: &PolarsError) -> AggregateError {
-    let said = error.to_string();
-    AggregateError::Condition { reason: problem(&said), way_out: way_out(&said) }
+    )
 }
 
 /// Plans aggregates, each given by its name and SQL, over tables without rows.
@@ -66,17 +47,13 @@ pub(crate) fn check_aggregates(aggregates: &[(String, String)]) -> Result<(), Ag
 
 /// The result of an aggregate, without rows. The plan gives the columns; running it would take memory.
 fn planned(name: &str, sql: &str, tables: &NoRows) -> Result<DataFrame, AggregateError> {
-    let failed =
-        |error| AggregateError::Sql { aggregate: name.to_owned(), error: with_columns(error, sql, tables) };
-    let mut context = register_tables(name, sql, tables)?;
-    let query = execute(&mut context, sql).and_then(days_with_days);
-    let schema = query.and_then(|mut query| query.collect_schema()).map_err(failed)?;
-    on_disk::with_lake_types(name, DataFrame::empty_with_schema(&schema))
+    let planned = plan(sql, tables).map_err(|refusal| AggregateError::of_sql(name, refusal))?;
+    on_disk::with_lake_types(name, planned.without_rows())
 }
 
 /// Plans the choice of businesses from tables without rows.
 pub(crate) fn check_condition(condition: &str) -> Result<(), AggregateError> {
-    chosen(condition, &NoRows::default(), |mut query| query.collect_schema()).map(drop)
+    plan(&choice(condition), &NoRows::default()).map(drop).map_err(AggregateError::Condition)
 }
 
 /// All tables of the lake, and the aggregates planned so far, without rows.
@@ -86,14 +63,14 @@ pub(super) struct NoRows {
 }
 
 impl Tables for NoRows {
-    fn scan(&self, table: &str) -> Option<Result<LazyFrame, PolarsError>> {
+    fn rows(&self, table: &str) -> Option<Result<(LazyFrame, Vec<PathBuf>), PolarsError>> {
         if let Some(planned) = self.aggregates.get(table) {
-            return Some(Ok(planned.clone().lazy()));
+            return Some(Ok((planned.clone().lazy(), Vec::new())));
         }
-        let table = Table::ALL.into_iter().find(|known| known.name() == table)?;
-        let fields = columns(table).iter();
+        let fields = columns(Table::from_name(table)?).iter();
         let fields = fields.map(|column| Field::new(column.name.into(), in_polars(column.kind)));
-        Some(Ok(DataFrame::empty_with_schema(&Schema::from_iter(fields)).lazy()))
+        let rows = DataFrame::empty_with_schema(&Schema::from_iter(fields)).lazy();
+        Some(Ok((rows, Vec::new())))
     }
 
     fn names(&self) -> Vec<&str> {
@@ -153,7 +130,7 @@ mod tests {
         assert!(matches!(check("SELEC 1"), Err(AggregateError::Sql { .. })));
         assert!(matches!(check("SELECT kounty FROM filings"), Err(AggregateError::Sql { .. })));
         assert!(matches!(check("SELECT county FROM filing"), Err(AggregateError::MissingTable { .. })));
-        assert!(matches!(check_condition("countyx = 3"), Err(AggregateError::Condition { .. })));
+        assert!(matches!(check_condition("countyx = 3"), Err(AggregateError::Condition(_))));
         assert!(
             check_condition("county = 'Orange' AND business_id NOT IN (SELECT business_id FROM details)")
                 .is_ok()
@@ -171,7 +148,7 @@ mod tests {
         let lake = TinyLake::default();
         for table in Table::ALL {
             let columns = |tables: &dyn Tables| {
-                let mut frame = tables.scan(table.name()).expect("there").expect("a scan");
+                let (mut frame, _) = tables.rows(table.name()).expect("there").expect("a scan");
                 frame.collect_schema().expect("a schema")
             };
             if lake.tables.contains_key(table.name()) {

@@ -1,38 +1,21 @@
 //! One query over the tables of a snapshot and the views on them.
 
 use super::choose::NoRows;
-use super::compared::days_with_days;
-use super::statement::mistake;
+use crate::aggregate::dialect::{Refusal, plan, tables_named};
 use crate::aggregate::error::AggregateError;
-use crate::aggregate::meaning::execute;
 use crate::aggregate::on_disk;
-use crate::aggregate::tables::{
-    SnapshotFiles, Tables, collect, quiet_context, register_tables, with_columns,
-};
-use crate::aggregate::words::{problem, right_names, way_out};
-use crate::table::VIEWS;
+use crate::aggregate::tables::{SnapshotFiles, Tables};
 use polars::error::PolarsError;
 use polars::prelude::LazyFrame;
-use polars::sql::extract_table_identifiers;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// The tables that a query reads, directly or through a view; names that are neither are left out.
+/// The tables that a query reads, directly or through a view; names that are neither are among them.
 ///
 /// # Errors
 ///
 /// [`AggregateError::Query`] for SQL that cannot be parsed.
 pub(crate) fn tables_of_query(sql: &str) -> Result<Vec<String>, AggregateError> {
-    if let Some((reason, way_out)) = mistake(sql) {
-        return Err(AggregateError::Query { reason, way_out: Some(way_out) });
-    }
-    let mut tables = Vec::new();
-    for name in extract_table_identifiers(sql, false, true).map_err(|error| wrong(&error))? {
-        match VIEWS.iter().find(|view| view.name == name) {
-            Some(view) => tables.extend(view.tables.iter().map(|table| (*table).to_owned())),
-            None => tables.push(name.clone()),
-        }
-    }
-    Ok(tables)
+    tables_named(sql).map_err(AggregateError::Query)
 }
 
 /// Runs a query and writes its rows to a Parquet file. Returns their number. `tables` has every table of the snapshot; the files of
@@ -42,69 +25,29 @@ pub(crate) fn tables_of_query(sql: &str) -> Result<Vec<String>, AggregateError> 
 ///
 /// [`AggregateError::Query`] for SQL that cannot be parsed or run, with the nearest right name where one is wrong.
 pub(crate) fn run_query(sql: &str, tables: &SnapshotFiles, out: &Path) -> Result<u64, AggregateError> {
-    let tables = WithViews(tables);
-    let mut context = register_tables("query", sql, &tables).map_err(of_query)?;
-    let rows = execute(&mut context, sql).and_then(days_with_days).and_then(collect);
-    let rows = rows.map_err(|error| wrong(&with_columns(error, sql, &tables)))?;
-    on_disk::write(&mut on_disk::with_lake_types("query", rows).map_err(of_query)?, out)
+    let wrong = |error: PolarsError| AggregateError::Query(Refusal::from(error));
+    let rows = plan(sql, &OrEmpty(tables)).map_err(AggregateError::Query)?.collect().map_err(wrong)?;
+    on_disk::write(&mut on_disk::with_lake_types("query", rows)?, out)
 }
 
-/// An error of an aggregate as one of a query.
-fn of_query(error: AggregateError) -> AggregateError {
-    match error {
-        AggregateError::Sql { error, .. } => wrong(&error),
-        AggregateError::MissingTable { table, known, .. } => {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            let way_out = Some(match table.contains('/') {
-                true => "a query names the tables of the lake, not files: FROM filings".to_owned(),
-                false => right_names(&table, &known),
-            });
-            AggregateError::Query { reason: format!("there is no table {table}"), way_out }
-        }
-        AggregateError::ColumnType { column, dtype, .. } => {
-            let reason = format!("column {column} has the type {dtype}, which no table can have");
-            AggregateError::Query { reason, way_out: Some(format!("cast it: CAST({column} AS STRING)")) }
-        }
-        other => other,
-    }
-}
+/// The tables of a snapshot. One without files has none of its rows, and its columns.
+struct OrEmpty<'t>(&'t SnapshotFiles);
 
-/// The tables of a snapshot and the views on them. A table without files has none of its rows, and its columns.
-struct WithViews<'t>(&'t SnapshotFiles);
-
-impl WithViews<'_> {
-    fn table(&self, name: &str) -> Option<Result<LazyFrame, PolarsError>> {
-        match self.0.get(name)?.is_empty() {
-            true => NoRows::default().scan(name),
-            false => self.0.scan(name),
+impl Tables for OrEmpty<'_> {
+    fn rows(&self, table: &str) -> Option<Result<(LazyFrame, Vec<PathBuf>), PolarsError>> {
+        match self.0.get(table)?.is_empty() {
+            true => NoRows::default().rows(table),
+            false => self.0.rows(table),
         }
-    }
-}
-
-impl Tables for WithViews<'_> {
-    fn scan(&self, name: &str) -> Option<Result<LazyFrame, PolarsError>> {
-        if let Some(rows) = self.table(name) {
-            return Some(rows);
-        }
-        let view = VIEWS.iter().find(|view| view.name == name)?;
-        let mut context = quiet_context();
-        for table in view.tables {
-            match self.table(table)? {
-                Ok(rows) => context.register(table, rows),
-                Err(error) => return Some(Err(error)),
-            }
-        }
-        Some(context.execute(view.sql))
     }
 
     fn names(&self) -> Vec<&str> {
-        VIEWS.iter().map(|view| view.name).chain(self.0.keys().map(String::as_str)).collect()
+        self.0.keys().map(String::as_str).collect()
     }
-}
 
-fn wrong(error: &dyn std::fmt::Display) -> AggregateError {
-    let said = error.to_string();
-    AggregateError::Query { reason: problem(&said), way_out: way_out(&said) }
+    fn bytes(&self, table: &str) -> u64 {
+        self.0.bytes(table)
+    }
 }
 
 #[cfg(test)]
@@ -128,7 +71,9 @@ mod tests {
     #[test]
     fn a_wrong_name_comes_with_the_nearest_right_one() {
         let said = |sql: &str| match ask(sql).expect_err("wrong SQL") {
-            AggregateError::Query { reason, way_out } => format!("{reason}; {}", way_out.unwrap_or_default()),
+            AggregateError::Query(Refusal { reason, way_out, .. }) => {
+                format!("{reason}; {}", way_out.unwrap_or_default())
+            }
             other => panic!("{other}"),
         };
         assert_eq!(said("SELECT * FROM filing"), "there is no table filing; did you mean filings?");

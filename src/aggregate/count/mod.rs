@@ -1,13 +1,12 @@
-//! Plain counts of filings in SQL, counted without the SQL engine.
+//! Plain counts of filings, several times as fast as by polars.
 //!
 //! # Files, in reading order
 //!
-//! - `plain`: finding them
 //! - `rows`: counting the rows of files
-//! - `in_sql`: the SQL with the counts as tables
+//! - `frame`: the counts as columns
 
-mod in_sql;
-mod plain;
+mod frame;
 mod rows;
 
-pub(super) use in_sql::rows_of;
+pub(super) use frame::counted;
+pub(super) use rows::{Key, MOST_KEYS};

@@ -1,9 +1,8 @@
 //! Counts the listed filings of files by a few columns. Threads take a file each; a text is looked up once for all rows of its
 //! dictionary, and rows are counted by numbers.
 
-use super::plain::{Key, MOST_KEYS};
 use crate::contract::eastern::{day_of_epoch, month_of};
-use crate::table::{FilingColumns, Table, TableError, read_dictionaries};
+use crate::table::{ColumnKind, FilingColumns, Table, TableError, columns, read_dictionaries};
 use arrow::array::{Array as _, AsArray as _, RecordBatch, StringArray};
 use arrow::datatypes::Int32Type;
 use std::collections::HashMap;
@@ -15,6 +14,40 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const MOST_THREADS: usize = 8;
 const LISTED: &str = "listed";
 const FILED_DATE: &str = "filed_date";
+
+/// More columns are left to polars.
+pub(in crate::aggregate) const MOST_KEYS: usize = 4;
+
+/// By what filings are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::aggregate) enum Key {
+    /// The day.
+    Day,
+    /// The month of the day, as `YYYY-MM`.
+    Month,
+    /// A column of text.
+    Text(&'static str),
+}
+
+impl Key {
+    /// The key of a column of text.
+    pub(in crate::aggregate) fn of_text(name: &str) -> Option<Self> {
+        if name == Self::Month.name() {
+            return Some(Self::Month);
+        }
+        let found = columns(Table::Filings).iter().find(|column| column.name == name);
+        found.filter(|column| column.kind == ColumnKind::Text).map(|column| Self::Text(column.name))
+    }
+
+    /// The name of its column.
+    pub(in crate::aggregate) const fn name(self) -> &'static str {
+        match self {
+            Self::Day => "filed_date",
+            Self::Month => "filed_month",
+            Self::Text(name) => name,
+        }
+    }
+}
 
 /// Rows by key, the numbers of its parts in 32 bits each.
 type Counts = HashMap<u128, i64, BuildHasherDefault<Folded>>;

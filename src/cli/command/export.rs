@@ -1,5 +1,6 @@
 //! `export`: a snapshot as text files, as a DuckDB file; snapshots as a Delta table, as a DuckLake catalogue.
 
+use super::ask::elsewhere::with_duckdb;
 use crate::aggregate::choose_businesses;
 use crate::cli::args::{ExportCommand, Selection, SnapshotName};
 use crate::cli::context::open_lake::{open_lake, snapshot_number};
@@ -12,7 +13,6 @@ use crate::export::duckdb::export_duckdb;
 use crate::export::ducklake::export_ducklake;
 use crate::export::{check_target, snapshot};
 use crate::lake::{Commit, Lake};
-use crate::pipeline::PipelineError;
 use serde_json::json;
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -61,7 +61,8 @@ fn csv(
 /// The businesses for which a condition is true.
 fn businesses(lake: &Lake, commit: &Commit, condition: &str) -> Result<HashSet<i64>, CommandError> {
     let chosen = choose_businesses(condition, &lake.open_snapshot(commit).tables()?);
-    Ok(chosen.map_err(PipelineError::from)?.into_iter().collect())
+    let sql = format!("SELECT business_id FROM filings WHERE {condition}");
+    Ok(chosen.map_err(|error| with_duckdb(lake, error, &sql))?.into_iter().collect())
 }
 
 fn database(

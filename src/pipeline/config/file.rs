@@ -340,7 +340,7 @@ mod tests {
         )
         .expect("a pipeline");
         let shown = |error| pipeline.with_file(PipelineError::Aggregate(error)).to_string();
-        let condition = AggregateError::Condition { reason: "no".to_owned(), way_out: None };
+        let condition = AggregateError::Condition(crate::aggregate::Refusal::default());
         assert!(shown(condition).contains("p.toml, line 4: "));
         let unreadable = |path| {
             shown(AggregateError::Unreadable { path, source: io::Error::from(io::ErrorKind::NotFound) })

@@ -9,6 +9,7 @@
 //! - `exit_codes`: exit codes
 //! - `configuration`: the keys of a pipeline file, with what they accept and their defaults
 //! - `json`: the objects of `--json`
+//! - `sql`: the functions of SQL
 //! - `tables`: tables and aggregates, column by column
 //! - `dbt`: the same as sources of dbt
 
@@ -19,4 +20,5 @@ mod exit_codes;
 mod json;
 mod page;
 mod source;
+mod sql;
 mod tables;

@@ -1,5 +1,6 @@
 //! `query`: SQL over the tables and views of a snapshot.
 
+use super::elsewhere::with_duckdb;
 use super::near_miss::hints;
 use super::rows::rendered;
 use crate::aggregate::{SnapshotFiles, run_query, tables_of_query};
@@ -99,7 +100,8 @@ pub(super) fn ask(session: &Session<'_>, question: &Question) -> Result<(NamedTe
     let failed = |source| CommandError::Io("no temporary file for the rows".to_owned(), source);
     let file = NamedTempFile::new().map_err(failed)?;
     let tables = files(&lake, &commit, &question.sql)?;
-    let rows = run_query(&question.sql, &tables, file.path()).map_err(PipelineError::from)?;
+    let rows = run_query(&question.sql, &tables, file.path());
+    let rows = rows.map_err(|error| with_duckdb(&lake, error, &question.sql))?;
     Ok((file, rows))
 }
 

@@ -30,7 +30,7 @@ pub(super) fn rendered(
     Ok(Some(match format {
         RowFormat::Table => table(&rows, width).into_bytes(),
         RowFormat::Markdown => markdown(&rows).into_bytes(),
-        RowFormat::Csv => [csv_head(&rows.schema(), false), csv_lines(&rows, false)?].concat(),
+        RowFormat::Csv => [csv_head(&rows.schema(), false, "\n"), csv_lines(&rows, false, "\n")?].concat(),
         RowFormat::Json => format!("{}\n", Value::Array(objects(&rows))).into_bytes(),
         RowFormat::Ndjson => objects(&rows).iter().flat_map(|row| format!("{row}\n").into_bytes()).collect(),
         RowFormat::Parquet => std::fs::read(file).map_err(|source| TableError::Io {

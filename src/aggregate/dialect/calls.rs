@@ -1,0 +1,209 @@
+//! Calls of functions by name: of one row, of many rows, of a window.
+
+use super::coerce::{arithmetic, as_letter, call, case, cast_as, named};
+use super::functions as f;
+use super::node::{Frame, Node, Order, Seen, Window};
+use super::reduce::{REDUCES, Reduce};
+use super::refusal::{Planned, elsewhere, unknown, wrong};
+use super::value::{Cell, INTEGER, Kind};
+use sqlparser::ast::BinaryOperator;
+
+/// Functions that other programs have, and what to write here.
+const OTHERS: [(&[&str], &str); 4] = [
+    (
+        &["current_date", "current_timestamp", "getdate", "now", "today", "localtimestamp"],
+        "name the day: filed_date >= DATE '2026-03-01'",
+    ),
+    (&["first", "last", "any_value", "arbitrary"], "which row is first is not known: use MIN or MAX"),
+    (&["to_char", "date_format", "format_datetime"], "use strftime(filed_date, '%Y-%m')"),
+    (&["isnull", "nvl"], "use COALESCE(x, y)"),
+];
+
+/// A function of one row.
+pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
+    let text = |node: &Node| {
+        if let Node::Literal(Cell::Text(text), _) = node { text.to_lowercase() } else { String::new() }
+    };
+    let int = |node: Option<&Node>| {
+        if let Some(Node::Literal(Cell::Int(of), INTEGER)) = node { Some(*of) } else { None }
+    };
+    match (name, args.len()) {
+        ("if" | "iff", 3) => {
+            let other = args.pop();
+            let then = args.pop().unwrap_or(Node::int(0));
+            case(vec![(as_letter(args.remove(0), 'b', name)?, then)], other)
+        }
+        ("round", 1 | 2) => round(args),
+        ("floor", 1) => to_unit(args, &f::FLOOR_UNITS, &f::FLOOR),
+        ("ceil" | "ceiling", 1) => to_unit(args, &f::CEIL_UNITS, &f::CEIL),
+        ("trunc", 1) => to_unit(args, &f::TRUNC_UNITS, &f::TRUNC),
+        ("mod", 2) => {
+            let other = args.remove(1);
+            arithmetic(&BinaryOperator::Modulo, args.remove(0), other)
+        }
+        ("date", 1) => cast_as(args.remove(0), Kind::Day, 64, false),
+        ("date_part" | "datepart", 2) if ["year", "month", "day", "quarter"].contains(&&*text(&args[0])) => {
+            call(named(&text(&args[0]))?, args.split_off(1))
+        }
+        ("substr" | "substring", 3)
+            if int(args.get(1)).is_some_and(|from| from > 0)
+                && int(args.get(2)).is_some_and(|length| length >= 0) =>
+        {
+            call(&f::SLICE, args)
+        }
+        _ if f::FUNCTIONS.iter().any(|function| function.names.contains(&name)) => call(named(name)?, args),
+        _ => no_function(name),
+    }
+}
+
+fn no_function<T>(name: &str) -> Planned<T> {
+    if let Some((_, form)) = OTHERS.iter().find(|(names, _)| names.contains(&name)) {
+        return wrong(format!("there is no function {name}"), *form);
+    }
+    let ours = f::FUNCTIONS.iter().flat_map(|function| function.names);
+    let known: Vec<&str> = ours.chain(REDUCES.iter().flat_map(|known| known.names)).copied().collect();
+    match crate::contract::nearest::nearest(name, known.iter().copied(), 0.8) {
+        Some(_) => unknown("function", name, &known),
+        None => elsewhere(format_args!("the function {name}")),
+    }
+}
+
+/// A number to some decimal places.
+fn round(mut args: Vec<Node>) -> Planned<Node> {
+    let places = if args.len() == 2 { args.pop() } else { None };
+    let of = args.pop().unwrap_or(Node::int(0));
+    let wanted = match &places {
+        None => Some(0),
+        Some(Node::Literal(Cell::Int(of), INTEGER)) => Some(*of),
+        Some(_) => None,
+    };
+    match (of.kind(), wanted) {
+        (Kind::Number(has), Some(wanted)) if wanted >= has.into() => Ok(of),
+        (Kind::Number(_), Some(wanted @ 0..)) => cast_as(of, Kind::Number(wanted as u8), 64, false),
+        (Kind::Number(_), Some(wanted @ -18..0)) => {
+            let whole = cast_as(of, INTEGER, 64, false)?;
+            call(
+                &f::ROUND_UNITS,
+                vec![whole, Node::int(10_i64.pow(wanted.unsigned_abs() as u32)), Node::int(0)],
+            )
+        }
+        (Kind::Number(_), _) => {
+            wrong("round of an exact number needs its decimal places", "such as: round(x, 2)")
+        }
+        _ => call(&f::ROUND, vec![of, places.unwrap_or(Node::int(0))]),
+    }
+}
+
+/// A number to a whole one.
+fn to_unit(
+    args: Vec<Node>,
+    exact: &'static super::node::Function,
+    doubles: &'static super::node::Function,
+) -> Planned<Node> {
+    match args[0].kind() {
+        INTEGER => Ok(args.into_iter().next().unwrap_or(Node::int(0))),
+        Kind::Number(places) => {
+            let unit = Node::int(10_i64.pow(places.into()));
+            let parts = vec![args.into_iter().next().unwrap_or(Node::int(0)), unit];
+            super::coerce::folded(Node::Call(exact, parts, INTEGER))
+        }
+        _ => call(doubles, args),
+    }
+}
+
+/// A function of many rows; none if the name is of no such function. Without arguments, `count` is of rows.
+pub(super) fn reduce(
+    name: &str,
+    args: &[Node],
+    is_distinct: bool,
+    filter: Option<Node>,
+) -> Planned<Option<Node>> {
+    let Some(known) = REDUCES.iter().find(|known| known.names.contains(&name)) else { return Ok(None) };
+    let only_if = |of: Node| match &filter {
+        Some(filter) => case(vec![(filter.clone(), of)], None),
+        None => Ok(of),
+    };
+    if name == "count" && args.is_empty() {
+        return Ok(Some(match filter {
+            Some(_) => {
+                Node::Reduce(Reduce::Count, Some(Box::new(only_if(Node::bool(true))?)), false, Kind::Bool)
+            }
+            None => Node::Reduce(Reduce::Rows, None, false, INTEGER),
+        }));
+    }
+    if args.len() != known.takes.len() {
+        return elsewhere(format_args!("{name} with {} arguments", args.len()));
+    }
+    let reduce = match (known.reduce, args.get(1)) {
+        (Reduce::Quantile(_), Some(Node::Literal(part, kind))) => {
+            let scale = if let Kind::Number(places) = kind { 10_f64.powi((*places).into()) } else { 1.0 };
+            let part = part.double() / scale;
+            if !(0.0..=1.0).contains(&part) {
+                return wrong("a quantile is between 0 and 1", "such as: quantile_cont(filings, 0.9)");
+            }
+            Reduce::Quantile(part)
+        }
+        (_, Some(_)) => return elsewhere(format_args!("{name} with 2 arguments")),
+        (reduce, None) => reduce,
+    };
+    let letter = known.takes.chars().next().unwrap_or('a');
+    let is_true_or_false = args[0].kind() == Kind::Bool || letter == 'b';
+    let mut of = as_letter(args[0].clone(), if is_true_or_false { 'b' } else { letter }, name)?;
+    if is_true_or_false && reduce == Reduce::Sum {
+        of = cast_as(of, INTEGER, 64, false)?;
+    } else if is_true_or_false && letter != 'b' {
+        of = as_letter(of, letter, name)?;
+    }
+    let of = only_if(of)?;
+    let kind = of.kind();
+    Ok(Some(Node::Reduce(reduce, Some(Box::new(of)), is_distinct, kind)))
+}
+
+/// A function of a window; `reduced` if it is one of many rows.
+pub(super) fn window(
+    name: &str,
+    reduced: Option<Node>,
+    mut args: Vec<Node>,
+    (by, order, frame): (Vec<Node>, Vec<Order>, Frame),
+) -> Planned<Node> {
+    let lag = |args: &mut Vec<Node>, sign: i64| -> Planned<Seen> {
+        let rows = match (args.len() > 1).then(|| args.remove(1)) {
+            None => 1,
+            Some(Node::Literal(Cell::Int(rows), INTEGER)) => rows,
+            Some(_) => return elsewhere(format_args!("{name} by a number of rows that is no literal")),
+        };
+        // A default has the type of the values.
+        *args = super::coerce::same_kind(std::mem::take(args))?;
+        Ok(Seen::Lag(rows * sign))
+    };
+    let given = args.len();
+    let (seen, takes) = match (name, reduced) {
+        (_, Some(Node::Reduce(reduce, of, false, _))) => {
+            args = of.map(|of| *of).into_iter().collect();
+            (Seen::Reduced(reduce), given)
+        }
+        (_, Some(_)) => return elsewhere(format_args!("{name} with DISTINCT in a window")),
+        ("row_number", _) => (Seen::RowNumber, 0),
+        ("rank", _) => (Seen::Rank, 0),
+        ("dense_rank", _) => (Seen::DenseRank, 0),
+        ("percent_rank", _) => (Seen::PercentRank, 0),
+        ("cume_dist", _) => (Seen::CumeDist, 0),
+        ("ntile", _) => (Seen::Tiles, 1),
+        ("lag", _) if (1..=3).contains(&given) => (lag(&mut args, 1)?, given),
+        ("lead", _) if (1..=3).contains(&given) => (lag(&mut args, -1)?, given),
+        ("first_value", _) => (Seen::First, 1),
+        ("last_value", _) => (Seen::Last, 1),
+        ("nth_value", _) => (Seen::Nth, 2),
+        _ => return elsewhere(format_args!("the window function {name}")),
+    };
+    if given != takes {
+        return wrong(format!("{name} has {given} arguments"), format!("it takes {takes}"));
+    }
+    let kind = match seen {
+        Seen::Reduced(reduce) => reduce.gives(args.first().map_or(INTEGER, Node::kind)),
+        Seen::RowNumber | Seen::Rank | Seen::DenseRank | Seen::Tiles => INTEGER,
+        Seen::PercentRank | Seen::CumeDist => Kind::Double,
+        Seen::Lag(_) | Seen::First | Seen::Last | Seen::Nth => args[0].kind(),
+    };
+    Ok(Node::Window(Box::new(Window { seen, of: args, by, order, frame, kind })))
+}

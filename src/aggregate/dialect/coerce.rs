@@ -1,0 +1,308 @@
+//! Values in the types that an operator, a function or another value needs.
+
+use super::convert::{cast_cell, day_of, rescaled};
+use super::functions as f;
+use super::node::{Function, Id, Node, Set};
+use super::refusal::{Planned, Refusal, elsewhere, wrong};
+use super::value::{Cell, Cells, INTEGER, Kind, MOST_PLACES, column_of};
+use polars::prelude::{DataFrame, IntoLazy as _, NamedFrom as _, Series};
+use sqlparser::ast::BinaryOperator;
+use std::sync::Arc;
+
+const A_DAY: &str = "a day is YYYY-MM-DD: '2026-11-20'";
+const NO_NUMBER: &str = "write a day as DATE '2026-03-01'; without quotes, 2026-03-01 is the number 2022";
+const QUOTES: &str = "a text is in single quotes, a number in none: zip = '33101', business_id = 42";
+/// Longer lists are looked up.
+const MOST_COMPARED: usize = 12;
+
+/// A function by its name.
+pub(super) fn named(name: &str) -> Planned<&'static Function> {
+    let found = f::FUNCTIONS.iter().find(|function| function.names.contains(&name));
+    found.map_or_else(|| elsewhere(name), Ok)
+}
+
+/// A call with its arguments in the types that the function takes.
+pub(super) fn call(function: &'static Function, given: Vec<Node>) -> Planned<Node> {
+    let name = function.names[0];
+    let mut parts = Vec::new();
+    let letters: Vec<char> = function.takes.chars().filter(|letter| !"?*".contains(*letter)).collect();
+    let least = function.takes.find('?').unwrap_or(letters.len());
+    let is_open = function.takes.ends_with('*');
+    if given.len() < least || (given.len() > letters.len() && !is_open) {
+        return wrong(format!("{name} has {} arguments", given.len()), format!("it takes {least}"));
+    }
+    for (at, node) in given.into_iter().enumerate() {
+        let letter = letters[at.min(letters.len() - 1)];
+        parts.push(as_letter(node, letter, name)?);
+    }
+    // Values of one type, which the result may have too.
+    let is_common = |at: usize| "an".contains(letters[at.min(letters.len() - 1)]);
+    let common = (0..parts.len()).filter(|at| is_common(*at));
+    let mut common = same_kind(common.map(|at| parts[at].clone()).collect())?;
+    let kind = common.first().map_or(Kind::Null, Node::kind);
+    for at in (0..parts.len()).rev().filter(|at| is_common(*at)) {
+        parts[at] = common.pop().unwrap_or(Node::int(0));
+    }
+    let kind = match function.gives {
+        'b' => Kind::Bool,
+        't' => Kind::Text,
+        'i' => INTEGER,
+        'd' => Kind::Double,
+        'y' => Kind::Day,
+        'T' => Kind::Time,
+        _ => kind,
+    };
+    folded(Node::Call(function, parts, kind))
+}
+
+/// An argument in the type of a letter.
+pub(super) fn as_letter(node: Node, letter: char, name: &str) -> Planned<Node> {
+    let kind = node.kind();
+    let refuse = |what: &str, form: &str| wrong(format!("{name} takes {what}, not {}", kind.name()), form);
+    match (letter, kind) {
+        ('a', _) | ('t', Kind::Text) | ('i', INTEGER) | ('n', Kind::Number(_) | Kind::Double) => Ok(node),
+        ('b', _) => to_bool(node),
+        ('s', _) => shown(node),
+        ('D', Kind::Day | Kind::Time) => Ok(node),
+        ('D', Kind::Text | Kind::Null) => constant_as(&node, Kind::Day),
+        ('t', Kind::Null) => cast_as(node, Kind::Text, 64, false),
+        ('i' | 'n', Kind::Null) => cast_as(node, INTEGER, 64, false),
+        ('d', kind) if kind.is_number() || kind == Kind::Null => cast_as(node, Kind::Double, 64, false),
+        ('t', Kind::Day) => {
+            refuse("a text", "for a month: filed_date BETWEEN DATE '2026-03-01' AND DATE '2026-03-31'")
+        }
+        ('t', _) => refuse("a text", "cast it: CAST(x AS VARCHAR)"),
+        ('i', _) => refuse("a whole number", "cast it: CAST(x AS BIGINT)"),
+        ('n' | 'd', Kind::Text) => refuse("a number", QUOTES),
+        ('D', _) => refuse("a day or a time", NO_NUMBER),
+        _ => refuse("a number", "use COUNT or COUNT_IF, or cast it: CAST(x AS BIGINT)"),
+    }
+}
+
+/// Values in the type that holds all of them. A literal text is read as what the others are.
+pub(super) fn same_kind(nodes: Vec<Node>) -> Planned<Vec<Node>> {
+    let is_text = |node: &Node| matches!(node, Node::Literal(_, Kind::Text));
+    let is_read = nodes.iter().any(|node| !matches!(node.kind(), Kind::Text | Kind::Null));
+    let mut common = Kind::Null;
+    for node in nodes.iter().filter(|node| !(is_read && is_text(node))) {
+        let kind = match (common, node.kind()) {
+            (Kind::Bool, kind) | (kind, Kind::Bool) if kind.is_number() => Some(kind),
+            (common, kind) => common.with(kind),
+        };
+        common = kind.map_or_else(|| unlike(&nodes), Ok)?;
+    }
+    let as_common = |node: Node| match is_read && is_text(&node) {
+        true => constant_as(&node, common),
+        false => cast_as(node, common, 64, false),
+    };
+    nodes.into_iter().map(as_common).collect()
+}
+
+/// What is wrong with values of types that have nothing in common.
+fn unlike<T>(nodes: &[Node]) -> Planned<T> {
+    let number = nodes.iter().find(|node| node.kind().is_number());
+    let has = |kind: Kind| nodes.iter().any(|node| node.kind() == kind);
+    match number {
+        Some(number) if has(Kind::Day) || has(Kind::Time) => {
+            let shown = match number {
+                Node::Literal(cell, kind) => cell.show(*kind).unwrap_or_default(),
+                _ => "of a column".to_owned(),
+            };
+            wrong(format!("a day is compared with the number {shown}"), NO_NUMBER)
+        }
+        Some(_) => wrong("a text is compared with a number", QUOTES),
+        None => wrong("values of different types are compared", "cast one of them: CAST(x AS VARCHAR)"),
+    }
+}
+
+/// A literal, read as a value of another type.
+pub(super) fn constant_as(node: &Node, kind: Kind) -> Planned<Node> {
+    match node {
+        Node::Literal(Cell::Null, _) => Ok(Node::Literal(Cell::Null, kind)),
+        Node::Literal(Cell::Text(text), _) if matches!(kind, Kind::Day | Kind::Time) => {
+            // A day that is a time is a time.
+            let to = if kind == Kind::Day && day_of(text).is_none() { Kind::Time } else { kind };
+            let read = cast_cell(&Cell::text(text.to_string()), Kind::Text, to, 64);
+            match read {
+                Ok(Some(cell)) => Ok(Node::Literal(cell, to)),
+                _ => wrong("a text is used as a day and is none", A_DAY),
+            }
+        }
+        Node::Literal(cell, from @ Kind::Text) => match cast_cell(cell, *from, kind, 64) {
+            Ok(Some(cell)) => Ok(Node::Literal(cell, kind)),
+            _ if kind.is_number() => wrong("a text is compared with a number", QUOTES),
+            _ => wrong(format!("the text '{}' is used as {} and is none", cell.str(), kind.name()), QUOTES),
+        },
+        node => cast_as(node.clone(), kind, 64, false),
+    }
+}
+
+pub(super) fn cast_as(node: Node, to: Kind, bits: u8, tries: bool) -> Planned<Node> {
+    let from = node.kind();
+    let is_possible = match (from, to) {
+        (from, to) if from == to && (bits == 64 || from != INTEGER) => return Ok(node),
+        (Kind::Null, _) | (Kind::Text, _) | (Kind::Day, Kind::Time) | (Kind::Time, Kind::Day) => true,
+        (Kind::Number(_), Kind::Number(_) | Kind::Double | Kind::Bool) | (Kind::Double, INTEGER) => true,
+        (Kind::Bool, INTEGER) | (Kind::Bool | Kind::Number(_) | Kind::Double | Kind::Day, Kind::Text) => true,
+        (Kind::Bool, Kind::Double) => return cast_as(cast_as(node, INTEGER, 64, tries)?, to, bits, tries),
+        _ => false,
+    };
+    match (is_possible, from, to) {
+        (true, Kind::Text, Kind::Number(1..)) | (false, Kind::Double, Kind::Number(_)) => {
+            wrong("a double is not cast to DECIMAL here", "use ROUND(x, 2)")
+        }
+        (true, ..) => folded(Node::Cast(Box::new(node), to, bits, tries)),
+        (_, Kind::Time, Kind::Text) => {
+            wrong("a time has no text of its own", "use strftime(time, '%Y-%m-%d %H:%M:%S')")
+        }
+        _ => wrong(format!("{} is not cast to {}", from.name(), to.name()), "cast it to VARCHAR first"),
+    }
+}
+
+/// A value as text.
+pub(super) fn shown(node: Node) -> Planned<Node> {
+    cast_as(node, Kind::Text, 64, false)
+}
+
+pub(super) fn to_bool(node: Node) -> Planned<Node> {
+    match node.kind() {
+        Kind::Bool => Ok(node),
+        Kind::Null | INTEGER => cast_as(node, Kind::Bool, 64, false),
+        kind => wrong(format!("a condition is {}", kind.name()), "compare it: county = 'Duval'"),
+    }
+}
+
+pub(super) fn not(of: Node) -> Planned<Node> {
+    call(&f::NOT, vec![of])
+}
+
+pub(super) fn negated_if(is: bool, of: Node) -> Planned<Node> {
+    if is { not(of) } else { Ok(of) }
+}
+
+fn number(node: Node, name: &str) -> Planned<Node> {
+    as_letter(node, 'n', name)
+}
+
+pub(super) fn arithmetic(op: &BinaryOperator, one: Node, other: Node) -> Planned<Node> {
+    use BinaryOperator::{Minus, Multiply, Plus};
+    let is_day = |node: &Node| node.kind() == Kind::Day;
+    match (op, is_day(&one), is_day(&other)) {
+        (Plus, true, false) => return call(&f::ADD_DAYS, vec![one, other]),
+        (Plus, false, true) => return call(&f::ADD_DAYS, vec![other, one]),
+        (Minus, true, true) => return call(&f::DAYS_BETWEEN, vec![one, other]),
+        (Minus, true, false) if other.kind() == INTEGER => {
+            return call(&f::ADD_DAYS, vec![one, call(&f::NEGATE, vec![other])?]);
+        }
+        _ => {}
+    }
+    if one.kind() == Kind::Time || other.kind() == Kind::Time {
+        return wrong(
+            "two times are added or subtracted",
+            "use date_diff('day', one, other), or INTERVAL 7 DAY",
+        );
+    }
+    let (one, other) = (number(one, &op.to_string())?, number(other, &op.to_string())?);
+    let (exact, doubles) = match op {
+        Plus => (&f::ADD, &f::ADD_DOUBLES),
+        Minus => (&f::SUBTRACT, &f::SUBTRACT_DOUBLES),
+        Multiply => (&f::MULTIPLY, &f::MULTIPLY_DOUBLES),
+        _ => (&f::MODULO, &f::MODULO_DOUBLES),
+    };
+    match (one.kind(), other.kind()) {
+        // A product has the decimal places of both, so that its factors keep theirs.
+        (Kind::Number(places), Kind::Number(others)) if *op == Multiply => {
+            if places + others > MOST_PLACES {
+                return wrong("a product has too many decimal places", "cast a factor to DOUBLE");
+            }
+            folded(Node::Call(exact, vec![one, other], Kind::Number(places + others)))
+        }
+        (Kind::Number(_), Kind::Number(_)) => call(exact, vec![one, other]),
+        _ => call(doubles, vec![one, other]),
+    }
+}
+
+pub(super) fn case(cases: Vec<(Node, Node)>, other: Option<Node>) -> Planned<Node> {
+    let (conditions, mut values): (Vec<Node>, Vec<Node>) = cases.into_iter().unzip();
+    values.push(other.unwrap_or(Node::Literal(Cell::Null, Kind::Null)));
+    let mut values = same_kind(values)?;
+    let other = values.pop().unwrap_or(Node::Literal(Cell::Null, Kind::Null));
+    let kind = other.kind();
+    folded(Node::Case(conditions.into_iter().zip(values).collect(), Box::new(other), kind))
+}
+
+pub(super) fn in_list(of: Node, list: Vec<Node>) -> Planned<Node> {
+    if list.len() <= MOST_COMPARED || !list.iter().all(|node| matches!(node, Node::Literal(..))) {
+        let mut equal = list.into_iter().map(|node| call(&f::EQ, vec![of.clone(), node]));
+        let first = equal.next().unwrap_or(Ok(Node::bool(false)))?;
+        return equal.try_fold(first, |one, other| call(&f::OR, vec![one, other?]));
+    }
+    let mut all = vec![of];
+    all.extend(list);
+    let mut all = same_kind(all)?;
+    let cells =
+        all.drain(1..).filter_map(|node| if let Node::Literal(cell, _) = node { Some(cell) } else { None });
+    let cells: Vec<Cell<'static>> = cells.collect();
+    let of = all.remove(0);
+    let kind = of.kind();
+    in_cells(of, &cells, kind)
+}
+
+/// Whether a value is among others of one type.
+pub(super) fn in_cells(of: Node, cells: &[Cell<'static>], kind: Kind) -> Planned<Node> {
+    let mut pair = same_kind(vec![of, Node::Literal(Cell::Null, kind)])?;
+    let of = pair.swap_remove(0);
+    let mut set = Set::default();
+    for cell in cells {
+        if *cell == Cell::Null {
+            set.has_null = true;
+            continue;
+        }
+        let mut key = Vec::new();
+        in_kind(cell, kind, of.kind())?.add_key(&mut key);
+        set.keys.insert(key.into());
+    }
+    folded(Node::In(vec![of], Arc::new(set)))
+}
+
+/// A value in a type that holds it.
+fn in_kind(cell: &Cell<'static>, from: Kind, to: Kind) -> Planned<Cell<'static>> {
+    Ok(match (from, to) {
+        (Kind::Number(places), Kind::Number(wanted)) => match rescaled(cell.int(), places, wanted) {
+            Some(of) => Cell::Int(of),
+            None => return wrong("a number is beyond 64 bits", "cast it to DOUBLE"),
+        },
+        (Kind::Number(places), Kind::Double) => Cell::Double(cell.double() / 10_f64.powi(places.into())),
+        (Kind::Day, Kind::Time) => Cell::Time(cell.micros()),
+        (Kind::Bool, INTEGER) => Cell::Int(cell.int()),
+        _ => cell.clone(),
+    })
+}
+
+/// The value of an expression that has only literals, as one.
+pub(super) fn folded(node: Node) -> Planned<Node> {
+    let is_open = |node: &Node| matches!(node, Node::Column(..) | Node::Reduce(..) | Node::Window(_));
+    if node.has(&is_open) {
+        return Ok(node);
+    }
+    // As of a column each, so that there is one way to compute it.
+    let mut literals = Vec::new();
+    let over = node.with_parts::<Refusal>(&mut |part| {
+        let Node::Literal(cell, kind) = part else { return elsewhere("such an expression") };
+        let id: Id = format!("part{}", literals.len()).into();
+        literals.push(column_of(id.clone(), *kind, 1, std::iter::once(Ok(cell.clone())))?);
+        Ok(Node::Column(id, *kind))
+    })?;
+    if literals.is_empty() {
+        return Ok(node);
+    }
+    let one =
+        DataFrame::new_infer_height(literals)?.lazy().select([over.in_polars().alias("value")]).collect()?;
+    let series = one.column("value")?.as_materialized_series().cast(&node.kind().in_polars())?;
+    let cell = Cells::of(&series)?.get(0).owned();
+    Ok(Node::Literal(cell, node.kind()))
+}
+
+pub(super) fn one_row() -> DataFrame {
+    DataFrame::new_infer_height(vec![Series::new("one".into(), [0_i64]).into()]).unwrap_or_default()
+}

@@ -1,0 +1,61 @@
+//! Literals and the names of types.
+
+use super::node::Node;
+use super::refusal::{Planned, elsewhere, wrong};
+use super::value::{Cell, INTEGER, Kind, MOST_PLACES};
+use sqlparser::ast::{DataType, Value};
+
+/// A literal.
+pub(super) fn literal(value: &Value) -> Planned<Node> {
+    Ok(match value {
+        Value::Null => Node::Literal(Cell::Null, Kind::Null),
+        Value::Boolean(of) => Node::bool(*of),
+        Value::SingleQuotedString(text) => Node::text(text),
+        Value::DoubleQuotedString(text) => {
+            return wrong(
+                format!("\"{text}\" is no column"),
+                format!("a text is in single quotes: '{text}'"),
+            );
+        }
+        Value::Number(text, _) => {
+            let whole = text.replace('.', "");
+            let places = text.split_once('.').map_or(0, |(_, places)| places.len());
+            match (whole.parse::<i64>(), text.parse::<f64>()) {
+                (Ok(of), _) if places <= MOST_PLACES.into() => {
+                    Node::Literal(Cell::Int(of), Kind::Number(places as u8))
+                }
+                (_, Ok(of)) if text.contains(['e', 'E']) => Node::Literal(Cell::Double(of), Kind::Double),
+                _ => return wrong(format!("the number {text} is too long"), "write it as a double: 1e20"),
+            }
+        }
+        other => return elsewhere(other),
+    })
+}
+
+/// A type of SQL, and its bits if it is of whole numbers.
+pub(super) fn kind_of(of: &DataType) -> Planned<(Kind, u8)> {
+    let name = of.to_string().to_uppercase();
+    let places = |text: &str| match text.trim_end_matches(')').split_once(',') {
+        Some((_, places)) => places.trim().parse::<u8>().ok(),
+        None => Some(if text.contains('(') { 0 } else { 3 }),
+    };
+    let kind = match name.split('(').next().unwrap_or_default().trim() {
+        "BIGINT" | "INT8" | "LONG" | "INT64" => (INTEGER, 64),
+        "INTEGER" | "INT" | "INT4" | "INT32" => (INTEGER, 32),
+        "SMALLINT" | "INT2" | "INT16" => (INTEGER, 16),
+        "TINYINT" => (INTEGER, 8),
+        "DOUBLE" | "DOUBLE PRECISION" | "FLOAT8" | "FLOAT64" => (Kind::Double, 64),
+        "VARCHAR" | "STRING" | "TEXT" | "CHAR" => (Kind::Text, 64),
+        "BOOLEAN" | "BOOL" => (Kind::Bool, 64),
+        "DATE" => (Kind::Day, 64),
+        "TIMESTAMP" | "TIMESTAMPTZ" | "DATETIME" | "TIMESTAMP WITH TIME ZONE" => (Kind::Time, 64),
+        "DECIMAL" | "NUMERIC" | "DEC" if places(&name).is_some_and(|places| places <= MOST_PLACES) => {
+            (Kind::Number(places(&name).unwrap_or(3)), 64)
+        }
+        _ => {
+            let form = "use BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE or TIMESTAMP";
+            return wrong(format!("the type {of} is not known"), form);
+        }
+    };
+    Ok(kind)
+}

@@ -1,0 +1,123 @@
+//! Rows with named columns, and finding a column by its name.
+
+use super::node::{Id, Node};
+use super::refusal::{Planned, unknown, wrong};
+use super::value::Kind;
+use polars::prelude::{Expr, LazyFrame, col};
+use sqlparser::ast::Ident;
+use std::cell::Cell as Counter;
+use std::path::PathBuf;
+
+/// A column: the table that it is from, its name in SQL, its name in the plan.
+#[derive(Clone)]
+pub(super) struct Column {
+    pub(super) table: String,
+    pub(super) name: String,
+    pub(super) id: Id,
+    pub(super) kind: Kind,
+}
+
+impl Column {
+    pub(super) fn node(&self) -> Node {
+        Node::Column(self.id.clone(), self.kind)
+    }
+}
+
+/// Rows, not yet read.
+#[derive(Clone)]
+pub(super) struct Rows {
+    pub(super) frame: LazyFrame,
+    pub(super) columns: Vec<Column>,
+    /// Whether it is known that there are none.
+    pub(super) are_none: bool,
+    /// The files, of all rows of the filings.
+    pub(super) filings: Vec<PathBuf>,
+}
+
+impl Rows {
+    pub(super) fn new(frame: LazyFrame, columns: Vec<Column>) -> Self {
+        Self { frame, columns, are_none: false, filings: Vec::new() }
+    }
+
+    /// The same rows with columns of their own, under a name. Rows that are read twice have their columns twice.
+    pub(super) fn renamed(self, table: &str, ids: &Ids) -> Self {
+        let mut columns = self.columns;
+        let mut selected = Vec::new();
+        for column in &mut columns {
+            let id = ids.next();
+            selected.push(col(column.id.clone()).alias(id.clone()));
+            (column.id, column.table) = (id, table.to_owned());
+        }
+        Self { frame: self.frame.select(selected), columns, ..self }
+    }
+
+    pub(super) fn has(&self, id: &Id) -> bool {
+        self.columns.iter().any(|column| column.id == *id)
+    }
+}
+
+/// Gives each column of a plan its own name.
+#[derive(Default)]
+pub(super) struct Ids(Counter<u32>);
+
+impl Ids {
+    pub(super) fn next(&self) -> Id {
+        self.0.set(self.0.get() + 1);
+        format!("c{}", self.0.get()).into()
+    }
+
+    /// The column of a value, which a step makes if there is none.
+    pub(super) fn of(&self, node: &Node, steps: &mut Vec<Expr>) -> Id {
+        if let Node::Column(id, _) = node {
+            return id.clone();
+        }
+        let id = self.next();
+        steps.push(node.in_polars().alias(id.clone()));
+        id
+    }
+}
+
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
+}
+
+/// The column of a name; none where there is none.
+pub(super) fn find<'c>(columns: &'c [Column], name: &[Ident]) -> Planned<Option<&'c Column>> {
+    let (table, column) = match name {
+        [column] => (None, column),
+        [table, column] => (Some(table), column),
+        _ => return wrong("a name has too many parts", "a column is table.column: f.county"),
+    };
+    let is_of = |known: &&Column| table.is_none_or(|table| is_same(&known.table, &table.value));
+    let mut found = columns.iter().filter(is_of).filter(|known| is_same(&known.name, &column.value));
+    let first = found.next();
+    match (first, found.find(|other| first.is_some_and(|first| other.id != first.id))) {
+        (Some(first), Some(other)) => wrong(
+            format!("{} is a column of {} and of {}", column.value, first.table, other.table),
+            format!("name one: {}.{}", first.table, column.value),
+        ),
+        (first, _) => Ok(first),
+    }
+}
+
+/// What is wrong with a name that is no column.
+pub(super) fn no_column<T>(columns: &[Column], name: &[Ident]) -> Planned<T> {
+    let Some(last) = name.last() else { return wrong("a name is empty", "name a column") };
+    if let [table, _] = name
+        && !columns.iter().any(|known| is_same(&known.table, &table.value))
+    {
+        let mut tables: Vec<&str> = columns.iter().map(|known| known.table.as_str()).collect();
+        tables.dedup();
+        return unknown("table", &table.value, &tables);
+    }
+    let is_of = |known: &&Column| name.len() < 2 || is_same(&known.table, &name[0].value);
+    let known: Vec<&str> = columns.iter().filter(is_of).map(|known| known.name.as_str()).collect();
+    let is_like_one = crate::contract::nearest::nearest(&last.value, known.iter().copied(), 0.8).is_some();
+    if last.quote_style.is_some() && !is_like_one {
+        let names = known.join(", ");
+        let way_out =
+            format!("a text is in single quotes: '{}'; for a column, there are {names}", last.value);
+        return wrong(format!("there is no column {}", last.value), way_out);
+    }
+    unknown("column", &last.value, &known)
+}

@@ -1,0 +1,326 @@
+//! An expression with known types, and its form in polars.
+
+use super::convert::cast_cell;
+use super::reduce::{Reduce, unscaled};
+use super::value::{Cell, Cells, INTEGER, Kind, column_of};
+use polars::prelude::{
+    Column, DataType, Expr, Field, PlSmallStr, PolarsError, PolarsResult, Series, col, map_multiple, when,
+};
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+/// The name of a column in a plan. No two columns have one.
+pub(super) type Id = PlSmallStr;
+
+/// A function of one row.
+pub(super) struct Function {
+    pub(super) names: &'static [&'static str],
+    /// A letter for each argument, see `functions`.
+    pub(super) takes: &'static str,
+    pub(super) gives: char,
+    pub(super) run: Run,
+}
+
+type OfCells = for<'a> fn(&[Cell<'a>], Kind) -> Result<Cell<'a>, String>;
+
+/// How a function is computed.
+#[derive(Clone, Copy)]
+pub(super) enum Run {
+    /// By polars.
+    Natively(fn(Vec<Expr>) -> Expr),
+    /// Row by row, from the values and the type of the first; NULL where a value is.
+    ByRow(OfCells),
+    /// Row by row, NULL included.
+    WithNulls(OfCells),
+}
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+/// The rows of a subquery, as keys.
+#[derive(Default)]
+pub(super) struct Set {
+    pub(super) keys: HashSet<Box<[u8]>>,
+    pub(super) has_null: bool,
+    /// Whether it is asked for a row alone, so that the answer is never NULL.
+    pub(super) is_exists: bool,
+}
+
+/// The bounds of a frame: by rows, or up to the rows that are equal in order. None is unbounded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Frame {
+    All,
+    Peers,
+    Rows(Option<i64>, Option<i64>),
+}
+
+/// An order: what it is by, whether it descends, whether NULL is last.
+#[derive(Clone, PartialEq)]
+pub(super) struct Order {
+    pub(super) by: Node,
+    pub(super) descends: bool,
+    pub(super) nulls_last: bool,
+}
+
+/// What a window gives for a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Seen {
+    Reduced(Reduce),
+    RowNumber,
+    Rank,
+    DenseRank,
+    PercentRank,
+    CumeDist,
+    Tiles,
+    /// The value some rows before; a negative number after.
+    Lag(i64),
+    First,
+    Last,
+    Nth,
+}
+
+#[derive(Clone, PartialEq)]
+pub(super) struct Window {
+    pub(super) seen: Seen,
+    /// Values and, of some, a default.
+    pub(super) of: Vec<Node>,
+    pub(super) by: Vec<Node>,
+    pub(super) order: Vec<Order>,
+    pub(super) frame: Frame,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone)]
+pub(super) enum Node {
+    Column(Id, Kind),
+    Literal(Cell<'static>, Kind),
+    Call(&'static Function, Vec<Node>, Kind),
+    /// Conditions with results, and the result of no condition.
+    Case(Vec<(Node, Node)>, Box<Node>, Kind),
+    /// A value in another type, of the bits if it is whole; NULL where it cannot be, if that is asked for.
+    Cast(Box<Node>, Kind, u8, bool),
+    In(Vec<Node>, Arc<Set>),
+    /// Of the values, distinct or not; the type is that of the values.
+    Reduce(Reduce, Option<Box<Node>>, bool, Kind),
+    Window(Box<Window>),
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Column(a, _), Self::Column(b, _)) => a == b,
+            (Self::Literal(a, k), Self::Literal(b, l)) => a == b && k == l,
+            (Self::Call(f, a, _), Self::Call(g, b, _)) => f == g && a == b,
+            (Self::Case(a, c, _), Self::Case(b, d, _)) => a == b && c == d,
+            (Self::Cast(a, k, b, n), Self::Cast(c, l, d, m)) => (a, k, b, n) == (c, l, d, m),
+            (Self::In(a, s), Self::In(b, t)) => a == b && Arc::ptr_eq(s, t),
+            (Self::Reduce(r, a, d, _), Self::Reduce(q, b, e, _)) => r == q && a == b && d == e,
+            (Self::Window(a), Self::Window(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Node {
+    pub(super) fn int(of: i64) -> Self {
+        Self::Literal(Cell::Int(of), INTEGER)
+    }
+
+    pub(super) fn bool(of: bool) -> Self {
+        Self::Literal(Cell::Bool(of), Kind::Bool)
+    }
+
+    pub(super) fn text(of: &str) -> Self {
+        Self::Literal(Cell::Text(of.to_owned().into()), Kind::Text)
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::Column(_, kind)
+            | Self::Literal(_, kind)
+            | Self::Call(_, _, kind)
+            | Self::Case(_, _, kind)
+            | Self::Cast(_, kind, ..) => *kind,
+            Self::In(..) => Kind::Bool,
+            Self::Reduce(reduce, _, _, kind) => reduce.gives(*kind),
+            Self::Window(window) => window.kind,
+        }
+    }
+
+    /// Its parts.
+    fn parts(&self) -> Vec<&Self> {
+        match self {
+            Self::Column(..) | Self::Literal(..) => Vec::new(),
+            Self::Call(_, parts, _) | Self::In(parts, _) => parts.iter().collect(),
+            Self::Case(cases, other, _) => {
+                cases.iter().flat_map(|(when, then)| [when, then]).chain([&**other]).collect()
+            }
+            Self::Cast(of, ..) => vec![of],
+            Self::Reduce(_, of, ..) => of.iter().map(|of| &**of).collect(),
+            Self::Window(window) => {
+                let order = window.order.iter().map(|order| &order.by);
+                window.of.iter().chain(&window.by).chain(order).collect()
+            }
+        }
+    }
+
+    /// The same with other parts.
+    pub(super) fn with_parts<E>(&self, change: &mut dyn FnMut(&Self) -> Result<Self, E>) -> Result<Self, E> {
+        let mut all = |parts: &[Self]| parts.iter().map(&mut *change).collect::<Result<Vec<_>, E>>();
+        Ok(match self {
+            Self::Column(..) | Self::Literal(..) => self.clone(),
+            Self::Call(function, parts, kind) => Self::Call(function, all(parts)?, *kind),
+            Self::In(parts, set) => Self::In(all(parts)?, set.clone()),
+            Self::Case(cases, other, kind) => {
+                let cases = cases.iter().map(|(when, then)| Ok((change(when)?, change(then)?)));
+                Self::Case(cases.collect::<Result<_, E>>()?, Box::new(change(other)?), *kind)
+            }
+            Self::Cast(of, kind, bits, tries) => Self::Cast(Box::new(change(of)?), *kind, *bits, *tries),
+            Self::Reduce(reduce, of, distinct, kind) => {
+                let of = of.as_ref().map(|of| change(of).map(Box::new)).transpose()?;
+                Self::Reduce(*reduce, of, *distinct, *kind)
+            }
+            Self::Window(window) => {
+                let (of, by) = (all(&window.of)?, all(&window.by)?);
+                let order =
+                    window.order.iter().map(|order| Ok(Order { by: change(&order.by)?, ..order.clone() }));
+                let order = order.collect::<Result<_, E>>()?;
+                Self::Window(Box::new(Window { of, by, order, ..(**window).clone() }))
+            }
+        })
+    }
+
+    /// Whether it or one of its parts is so.
+    pub(super) fn has(&self, is: &dyn Fn(&Self) -> bool) -> bool {
+        is(self) || self.parts().iter().any(|part| part.has(is))
+    }
+
+    pub(super) fn has_reduce(&self) -> bool {
+        self.has(&|node| matches!(node, Self::Reduce(..)))
+    }
+
+    pub(super) fn has_window(&self) -> bool {
+        self.has(&|node| matches!(node, Self::Window(_)))
+    }
+
+    /// Adds the columns that it reads.
+    pub(super) fn add_columns(&self, ids: &mut BTreeSet<Id>) {
+        if let Self::Column(id, _) = self {
+            ids.insert(id.clone());
+        }
+        self.parts().iter().for_each(|part| part.add_columns(ids));
+    }
+
+    pub(super) fn columns(&self) -> BTreeSet<Id> {
+        let mut ids = BTreeSet::new();
+        self.add_columns(&mut ids);
+        ids
+    }
+
+    /// The expression in polars. Functions of many rows and windows are columns by then.
+    pub(super) fn in_polars(&self) -> Expr {
+        match self {
+            Self::Column(id, _) => col(id.clone()),
+            Self::Literal(cell, kind) => cell.literal(*kind),
+            Self::Call(function, parts, kind) => match function.run {
+                Run::Natively(make) => make(parts.iter().map(Self::in_polars).collect()),
+                Run::ByRow(make) => by_row(parts, *kind, true, make),
+                Run::WithNulls(make) => by_row(parts, *kind, false, make),
+            },
+            Self::Case(cases, other, _) => cases.iter().rev().fold(other.in_polars(), |other, (is, then)| {
+                when(is.in_polars()).then(then.in_polars()).otherwise(other)
+            }),
+            Self::Cast(of, kind, bits, tries) => cast(of, *kind, *bits, *tries),
+            Self::In(parts, set) => {
+                let set = set.clone();
+                by_row(parts, Kind::Bool, false, move |cells, _| Ok(is_in(cells, &set)))
+            }
+            Self::Reduce(..) | Self::Window(_) => Cell::Null.literal(self.kind()),
+        }
+    }
+}
+
+fn is_in(cells: &[Cell<'_>], set: &Set) -> Cell<'static> {
+    let mut key = Vec::new();
+    cells.iter().for_each(|cell| cell.add_key(&mut key));
+    let is_null = cells.contains(&Cell::Null);
+    match set.keys.contains(&key[..]) && !is_null {
+        true => Cell::Bool(true),
+        false if set.is_exists || (set.keys.is_empty() && !set.has_null) => Cell::Bool(false),
+        false if is_null || set.has_null => Cell::Null,
+        false => Cell::Bool(false),
+    }
+}
+
+/// A column computed row by row.
+fn by_row<F>(parts: &[Node], kind: Kind, is_strict: bool, make: F) -> Expr
+where
+    F: for<'a> Fn(&[Cell<'a>], Kind) -> Result<Cell<'a>, String> + Send + Sync + 'static,
+{
+    let literal = |node: &Node| if let Node::Literal(cell, _) = node { Some(cell.clone()) } else { None };
+    let literals: Vec<Option<Cell<'static>>> = parts.iter().map(literal).collect();
+    let given: Vec<Expr> = parts.iter().filter(|part| literal(part).is_none()).map(Node::in_polars).collect();
+    let first = parts.first().map_or(Kind::Null, Node::kind);
+    let run = move |columns: &mut [Column]| -> PolarsResult<Column> {
+        let series: Vec<Series> =
+            columns.iter().map(|column| column.as_materialized_series().rechunk()).collect();
+        let rows = series.first().map_or(1, |series| series.len());
+        let mut given = series.iter();
+        let mut cells = Vec::with_capacity(literals.len());
+        for literal in &literals {
+            cells.push(match (literal, given.next_if(literal.is_none())) {
+                (Some(cell), _) => Cells::All(cell.clone()),
+                (None, Some(series)) => Cells::of(series)?,
+                (None, None) => Cells::All(Cell::Null),
+            });
+        }
+        let mut row = Vec::with_capacity(cells.len());
+        let made = (0..rows).map(|at| {
+            row.clear();
+            row.extend(cells.iter().map(|cells| cells.get(at)));
+            match is_strict && row.contains(&Cell::Null) {
+                true => Ok(Cell::Null),
+                false => make(&row, first).map_err(|why| PolarsError::ComputeError(why.into())),
+            }
+        });
+        let name = series.first().map_or_else(PlSmallStr::default, |series| series.name().clone());
+        column_of(name, kind, rows, made)
+    };
+    let dtype = kind.in_polars();
+    map_multiple(run, given, move |_, fields: &[Field]| {
+        Ok(Field::new(fields[0].name().clone(), dtype.clone()))
+    })
+}
+
+trait NextIf<'s> {
+    fn next_if(&mut self, is: bool) -> Option<&'s Series>;
+}
+
+impl<'s, I: Iterator<Item = &'s Series>> NextIf<'s> for I {
+    fn next_if(&mut self, is: bool) -> Option<&'s Series> {
+        if is { self.next() } else { None }
+    }
+}
+
+fn cast(of: &Node, kind: Kind, bits: u8, tries: bool) -> Expr {
+    let (from, inner) = (of.kind(), of.in_polars());
+    match (from, kind) {
+        (from, to) if from == to && bits == 64 => inner,
+        (Kind::Null, _) => inner.cast(kind.in_polars()),
+        (Kind::Number(_), Kind::Double) => unscaled(inner.cast(DataType::Float64), from),
+        (Kind::Bool, Kind::Number(0)) | (Kind::Day, Kind::Time) | (Kind::Day, Kind::Text) => {
+            inner.cast(kind.in_polars())
+        }
+        _ => {
+            let part = std::slice::from_ref(of);
+            by_row(part, kind, true, move |cells, from| match cast_cell(&cells[0], from, kind, bits)? {
+                Some(cast) => Ok(cast),
+                None if tries => Ok(Cell::Null),
+                None => Err(format!("{:?} is not {}", cells[0].show(from).unwrap_or_default(), kind.name())),
+            })
+        }
+    }
+}

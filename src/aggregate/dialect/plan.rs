@@ -1,0 +1,75 @@
+//! From SQL to rows.
+
+use super::names::Ids;
+use super::refusal::{Planned, first_line};
+use super::rows::Planner;
+use super::statement::{parsed, tables_of};
+use super::value::Kind;
+use crate::aggregate::tables::Tables;
+use polars::error::{PolarsError, PolarsResult, set_warning_function};
+use polars::frame::DataFrame;
+use polars::prelude::{Engine, LazyFrame, col, lit};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Files of this size together are read at once, which takes up to half the time: about 1.3 million rows of an aggregate, or 70,000
+/// filings.
+const MOST_IN_MEMORY: u64 = 2 << 20;
+
+/// A query that can run.
+pub(in crate::aggregate) struct Plan {
+    frame: LazyFrame,
+    columns: Vec<(String, Kind)>,
+    bytes: u64,
+}
+
+/// The names of the tables that SQL reads, those of a view in place of the view. Names that it defines itself may be among them.
+pub(in crate::aggregate) fn tables_named(sql: &str) -> Planned<Vec<String>> {
+    Ok(tables_of(&parsed(sql)?).into_iter().collect())
+}
+
+/// Plans the query of a text over tables. Subqueries in place of values are run.
+pub(in crate::aggregate) fn plan(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
+    set_warning_function(|what, _| tracing::debug!("polars: {what}"));
+    let query = parsed(sql)?;
+    let planner = Planner { tables, ids: Ids::default() };
+    let rows = planner.query(&query, &Vec::new(), &[])?;
+    let selected = rows.columns.iter().map(|column| {
+        let stored = col(column.id.clone());
+        let value = match column.kind {
+            Kind::Number(places) if places > 0 => {
+                stored.cast(polars::prelude::DataType::Float64) / lit(10_f64.powi(places.into()))
+            }
+            _ => stored,
+        };
+        value.alias(column.name.as_str())
+    });
+    let frame = rows.frame.select(selected.collect::<Vec<_>>());
+    let columns = rows.columns.iter().map(|column| {
+        let kind = if matches!(column.kind, Kind::Number(1..)) { Kind::Double } else { column.kind };
+        (column.name.clone(), kind)
+    });
+    let bytes = tables_of(&query).iter().map(|table| tables.bytes(table)).sum();
+    Ok(Plan { frame, columns: columns.collect(), bytes })
+}
+
+impl Plan {
+    /// The rows. Of large files they are read and aggregated in batches, so that memory does not grow with the lake.
+    pub(in crate::aggregate) fn collect(self) -> PolarsResult<DataFrame> {
+        let is_small = self.bytes <= MOST_IN_MEMORY;
+        let run = || match is_small {
+            true => self.frame.collect(),
+            false => self.frame.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single()),
+        };
+        let failed = |why: String| PolarsError::ComputeError(why.into());
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(rows) => rows.map_err(|error| failed(first_line(&error))),
+            Err(_) => Err(failed("polars cannot run this query".to_owned())),
+        }
+    }
+
+    /// The columns of the result, without rows.
+    pub(in crate::aggregate) fn without_rows(&self) -> DataFrame {
+        let fields = self.columns.iter().map(|(name, kind)| (name.as_str().into(), kind.in_polars()));
+        DataFrame::empty_with_schema(&fields.collect())
+    }
+}

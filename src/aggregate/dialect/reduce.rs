@@ -1,0 +1,210 @@
+//! Functions of many rows: as steps of a grouping in polars, and row by row over the frame of a window.
+
+use super::value::{Cell, INTEGER, Kind};
+use polars::prelude::{
+    DataType, Expr, Field, PolarsError, PolarsResult, QuantileMethod, col, lit, map_multiple, when,
+};
+use std::cmp::Ordering;
+
+/// What is made of many values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Reduce {
+    /// Number of rows.
+    Rows,
+    /// Number of values.
+    Count,
+    Sum,
+    Avg,
+    Min,
+    Max,
+    All,
+    Any,
+    /// Of a sample or of all, squared or not.
+    Deviation {
+        of_all: bool,
+        is_squared: bool,
+    },
+    /// Between the values around this part of them.
+    Quantile(f64),
+}
+
+/// A function of many rows: its names, what it takes, and what is made of it. The letters are those of `functions`.
+pub(super) struct Known {
+    pub(super) names: &'static [&'static str],
+    pub(super) takes: &'static str,
+    pub(super) reduce: Reduce,
+}
+
+const fn known(names: &'static [&'static str], takes: &'static str, reduce: Reduce) -> Known {
+    Known { names, takes, reduce }
+}
+
+const fn deviation(of_all: bool, is_squared: bool) -> Reduce {
+    Reduce::Deviation { of_all, is_squared }
+}
+
+pub(super) const REDUCES: [Known; 14] = [
+    known(&["count"], "a", Reduce::Count),
+    // The sum of 1 for each that is true: NULL of no values.
+    known(&["count_if", "countif"], "b", Reduce::Sum),
+    known(&["sum"], "n", Reduce::Sum),
+    known(&["avg", "mean"], "n", Reduce::Avg),
+    known(&["min"], "a", Reduce::Min),
+    known(&["max"], "a", Reduce::Max),
+    known(&["bool_and", "every"], "b", Reduce::All),
+    known(&["bool_or"], "b", Reduce::Any),
+    known(&["stddev", "stddev_samp"], "d", deviation(false, false)),
+    known(&["stddev_pop"], "d", deviation(true, false)),
+    known(&["variance", "var_samp"], "d", deviation(false, true)),
+    known(&["var_pop"], "d", deviation(true, true)),
+    known(&["median"], "d", Reduce::Quantile(0.5)),
+    known(&["quantile_cont"], "dd", Reduce::Quantile(0.0)),
+];
+
+impl Reduce {
+    /// The type of the result for values of a type.
+    pub(super) const fn gives(self, kind: Kind) -> Kind {
+        match self {
+            Self::Rows | Self::Count => INTEGER,
+            Self::Sum | Self::Min | Self::Max => kind,
+            Self::All | Self::Any => Kind::Bool,
+            Self::Avg | Self::Deviation { .. } | Self::Quantile(_) => Kind::Double,
+        }
+    }
+
+    /// The steps of a grouping over column `of`, with names that begin with `to`; and the result from these.
+    pub(super) fn steps(self, kind: Kind, is_distinct: bool, of: &str, to: &str) -> (Vec<Expr>, Expr) {
+        let values = || if is_distinct { col(of).drop_nulls().unique() } else { col(of) };
+        let one = |step: Expr| (vec![step.alias(to)], col(to));
+        let count = |step: Expr| one(step.cast(DataType::Int64));
+        let [second, third] = [format!("{to}_b"), format!("{to}_c")];
+        match self {
+            Self::Rows => count(polars::prelude::len()),
+            Self::Count if is_distinct => count(col(of).drop_nulls().n_unique()),
+            Self::Count => count(col(of).count()),
+            Self::Sum if kind == Kind::Double => {
+                let steps = vec![values().sum().alias(to), col(of).count().alias(&*second)];
+                (steps, when(col(&*second).gt(lit(0))).then(col(to)).otherwise(Cell::Null.literal(kind)))
+            }
+            Self::Sum => {
+                let near = values().cast(DataType::Float64).sum();
+                let count = col(of).count().cast(DataType::Int64);
+                let steps = vec![values().sum().alias(to), near.alias(&*second), count.alias(&*third)];
+                (steps, checked_sum([col(to), col(&*second), col(&*third)]))
+            }
+            Self::Avg => {
+                let (steps, mean) = one(values().mean());
+                (steps, unscaled(mean, kind))
+            }
+            Self::Max if kind == Kind::Double => {
+                let steps = vec![col(of).max().alias(to), col(of).is_nan().any(true).alias(&*second)];
+                (steps, when(col(&*second)).then(lit(f64::NAN)).otherwise(col(to)))
+            }
+            Self::Min | Self::All => one(col(of).min()),
+            Self::Max | Self::Any => one(col(of).max()),
+            Self::Deviation { of_all, is_squared: true } => one(values().var(u8::from(!of_all))),
+            Self::Deviation { of_all, .. } => one(values().std(u8::from(!of_all))),
+            Self::Quantile(part) => one(values().quantile(lit(part), QuantileMethod::Linear)),
+        }
+    }
+}
+
+/// A number in units of a decimal place as a double.
+pub(super) fn unscaled(of: Expr, kind: Kind) -> Expr {
+    match kind {
+        Kind::Number(places) if places > 0 => of / lit(10_f64.powi(places.into())),
+        _ => of,
+    }
+}
+
+pub(super) fn too_large(what: &str) -> PolarsError {
+    PolarsError::ComputeError(format!("{what} is beyond 64 bits: cast it to DOUBLE first").into())
+}
+
+/// The sum, none of no values. polars lets it wrap around, which its sum in floats shows.
+fn checked_sum(of: [Expr; 3]) -> Expr {
+    let check = |columns: &mut [polars::prelude::Column]| -> PolarsResult<polars::prelude::Column> {
+        let (near, count) = (columns[1].f64()?, columns[2].i64()?);
+        if near.iter().flatten().any(|near| near.abs() >= i64::MAX as f64) {
+            return Err(too_large("a sum"));
+        }
+        if count.iter().all(|count| count != Some(0)) {
+            return Ok(columns[0].clone());
+        }
+        let sums =
+            columns[0].i64()?.iter().zip(count.iter()).map(|(sum, count)| sum.filter(|_| count != Some(0)));
+        let sums: Vec<Option<i64>> = sums.collect();
+        Ok(polars::prelude::Column::new(columns[0].name().clone(), sums))
+    };
+    map_multiple(check, of, |_, fields: &[Field]| Ok(fields[0].clone()))
+}
+
+/// The values of a frame so far.
+#[derive(Default)]
+pub(super) struct Tally {
+    rows: i64,
+    count: i64,
+    whole: i128,
+    sum: f64,
+    mean: f64,
+    squares: f64,
+    least: Option<Cell<'static>>,
+    most: Option<Cell<'static>>,
+    values: Vec<f64>,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, reduce: Reduce, cell: &Cell<'_>) {
+        self.rows += 1;
+        if *cell == Cell::Null {
+            return;
+        }
+        self.count += 1;
+        match reduce {
+            Reduce::Min | Reduce::All => put_first(&mut self.least, cell, Ordering::Less),
+            Reduce::Max | Reduce::Any => put_first(&mut self.most, cell, Ordering::Greater),
+            Reduce::Quantile(_) => self.values.push(cell.double()),
+            Reduce::Deviation { .. } => {
+                let from = cell.double() - self.mean;
+                self.mean += from / self.count as f64;
+                self.squares += from * (cell.double() - self.mean);
+            }
+            _ => {
+                self.whole += i128::from(cell.int());
+                self.sum += cell.double();
+            }
+        }
+    }
+
+    pub(super) fn result(&mut self, reduce: Reduce, kind: Kind) -> PolarsResult<Cell<'static>> {
+        let scale = if let Kind::Number(places) = kind { 10_f64.powi(places.into()) } else { 1.0 };
+        Ok(match reduce {
+            Reduce::Rows => Cell::Int(self.rows),
+            Reduce::Count => Cell::Int(self.count),
+            _ if self.count == 0 => Cell::Null,
+            Reduce::Sum if kind == Kind::Double => Cell::Double(self.sum),
+            Reduce::Sum => Cell::Int(i64::try_from(self.whole).map_err(|_| too_large("a sum"))?),
+            Reduce::Avg if kind == Kind::Double => Cell::Double(self.sum / self.count as f64),
+            Reduce::Avg => Cell::Double(self.whole as f64 / self.count as f64 / scale),
+            Reduce::Min | Reduce::All => self.least.clone().unwrap_or(Cell::Null),
+            Reduce::Max | Reduce::Any => self.most.clone().unwrap_or(Cell::Null),
+            Reduce::Deviation { of_all: false, .. } if self.count == 1 => Cell::Null,
+            Reduce::Deviation { of_all, is_squared } => {
+                let variance = self.squares / (self.count - i64::from(!of_all)) as f64;
+                Cell::Double(if is_squared { variance } else { variance.sqrt() })
+            }
+            Reduce::Quantile(part) => {
+                self.values.sort_by(f64::total_cmp);
+                let at = part * (self.values.len() - 1) as f64;
+                let (low, high) = (self.values[at.floor() as usize], self.values[at.ceil() as usize]);
+                Cell::Double(low + (high - low) * at.fract())
+            }
+        })
+    }
+}
+
+fn put_first(best: &mut Option<Cell<'static>>, cell: &Cell<'_>, wanted: Ordering) {
+    if best.as_ref().is_none_or(|best| cell.order(best) == wanted) {
+        *best = Some(cell.clone().owned());
+    }
+}

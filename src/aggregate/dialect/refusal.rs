@@ -1,0 +1,78 @@
+//! SQL that is not run: what is wrong with it, and the way out.
+
+use crate::contract::nearest::nearest;
+use polars::error::PolarsError;
+
+/// Why SQL has no plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is wrong.
+    pub reason: String,
+    /// The form to use.
+    pub way_out: Option<String>,
+    /// Whether `DuckDB` may run it.
+    pub is_elsewhere: bool,
+    /// A table that there is not, and those there are.
+    pub missing: Option<(String, Vec<String>)>,
+}
+
+pub(super) type Planned<T> = Result<T, Refusal>;
+
+/// A mistake in SQL, and the form to use.
+pub(super) fn wrong<T>(reason: impl Into<String>, way_out: impl Into<String>) -> Planned<T> {
+    Err(Refusal { reason: reason.into(), way_out: Some(way_out.into()), is_elsewhere: false, missing: None })
+}
+
+/// SQL that is right, and is not run here.
+pub(super) fn elsewhere<T>(what: impl std::fmt::Display) -> Planned<T> {
+    Err(Refusal {
+        reason: format!("{what} is not run here"),
+        way_out: None,
+        is_elsewhere: true,
+        missing: None,
+    })
+}
+
+/// How alike names of tables and columns are that are taken for one another.
+const ALIKE: f64 = 0.8;
+
+/// The names nearest to a wrong one of a table or column, or all there are.
+pub(in crate::aggregate) fn right_names(wrong: &str, known: &[&str]) -> String {
+    match nearest(wrong, known.iter().copied(), ALIKE) {
+        Some(near) => format!("did you mean {near}?"),
+        None if known.is_empty() => "there is none".to_owned(),
+        None => format!("there are {}", known.join(", ")),
+    }
+}
+
+/// A table that there is not; files are none.
+pub(super) fn no_table<T>(name: &str, known: &[&str]) -> Planned<T> {
+    let way_out = match name.contains('/') {
+        true => "a query names the tables of the lake, not files: FROM filings".to_owned(),
+        false => right_names(name, known),
+    };
+    let missing = (name.to_owned(), known.iter().map(|name| (*name).to_owned()).collect());
+    let reason = format!("there is no table {name}");
+    Err(Refusal { reason, way_out: Some(way_out), is_elsewhere: false, missing: Some(missing) })
+}
+
+/// A name that nothing has.
+pub(super) fn unknown<T>(what: &str, name: &str, known: &[&str]) -> Planned<T> {
+    wrong(format!("there is no {what} {name}"), right_names(name, known))
+}
+
+impl From<PolarsError> for Refusal {
+    fn from(error: PolarsError) -> Self {
+        Self { reason: first_line(&error), way_out: None, is_elsewhere: false, missing: None }
+    }
+}
+
+/// The first line of an error; the others are about the inner state of polars.
+pub(super) fn first_line(error: &PolarsError) -> String {
+    let text = match error {
+        PolarsError::Context { error, .. } => return first_line(error),
+        PolarsError::ComputeError(text) => text.to_string(),
+        other => other.to_string(),
+    };
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+}

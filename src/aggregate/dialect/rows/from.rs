@@ -1,0 +1,360 @@
+//! The rows that a query reads: tables, views, subqueries, and their joins.
+
+use super::super::coerce::{call, named};
+use super::super::functions as f;
+use super::super::names::{Column, Ids, Rows, is_same};
+use super::super::node::{Id, Node};
+use super::super::refusal::{Planned, elsewhere, unknown, wrong};
+use super::super::resolve::{Answer, Scope};
+use super::super::value::{Cell, Kind};
+use polars::prelude::{
+    DataFrame, Expr as Lazy, IntoLazy as _, JoinArgs, JoinCoalesce, JoinType, LazyFrame, UnionArgs, col,
+    concat,
+};
+use sqlparser::ast::{Expr, Ident, Join, JoinConstraint, JoinOperator};
+use std::collections::HashMap;
+
+/// Which rows of two tables a join keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    Matches,
+    /// Matches, and the other rows of the left, of the right.
+    Outer {
+        left: bool,
+        right: bool,
+    },
+    /// Rows of the left that have a match, or none.
+    Left {
+        with_match: bool,
+    },
+}
+
+/// The parts of a condition, all of which must hold.
+pub(super) fn conjuncts(of: Node) -> Vec<Node> {
+    match of {
+        Node::Call(function, parts, _) if std::ptr::eq(function, &f::AND) => {
+            parts.into_iter().flat_map(conjuncts).collect()
+        }
+        of => vec![of],
+    }
+}
+
+/// Rows of which every condition holds.
+pub(super) fn filtered(mut rows: Rows, conditions: Vec<Node>) -> Rows {
+    for condition in conditions {
+        if condition == Node::bool(true) {
+            continue;
+        }
+        rows.filings.clear();
+        rows.frame = match &condition {
+            // Not true of any row.
+            Node::Literal(..) => rows.frame.limit(0),
+            _ => rows.frame.filter(condition.in_polars()),
+        };
+    }
+    rows
+}
+
+/// Plans a join. `ids` names its columns.
+pub(super) fn joined(
+    (left, right): (Rows, Rows),
+    join: &Join,
+    answers: &HashMap<Expr, Answer>,
+    ids: &Ids,
+) -> Planned<Rows> {
+    use JoinOperator as J;
+    let (kept, constraint) = match &join.join_operator {
+        J::Join(on) | J::Inner(on) => (Kept::Matches, on),
+        J::Left(on) | J::LeftOuter(on) => (Kept::Outer { left: true, right: false }, on),
+        J::Right(on) | J::RightOuter(on) => (Kept::Outer { left: false, right: true }, on),
+        J::FullOuter(on) => (Kept::Outer { left: true, right: true }, on),
+        J::Semi(on) | J::LeftSemi(on) => (Kept::Left { with_match: true }, on),
+        J::Anti(on) | J::LeftAnti(on) => (Kept::Left { with_match: false }, on),
+        J::CrossJoin(JoinConstraint::None) => (Kept::Matches, &JoinConstraint::None),
+        _ => return elsewhere("such a join"),
+    };
+    let is_cross = matches!(join.join_operator, J::CrossJoin(_));
+    match constraint {
+        JoinConstraint::On(on) => {
+            let columns: Vec<Column> = left.columns.iter().chain(&right.columns).cloned().collect();
+            let scope = Scope {
+                columns: &columns,
+                outer: &[],
+                aliases: &[],
+                are_aliases_first: false,
+                answers,
+                windows: &[],
+            };
+            let on = conjuncts(scope.condition(on)?);
+            matched(left, right, kept, on, ids)
+        }
+        JoinConstraint::Using(names) => using(left, right, kept, names, ids),
+        JoinConstraint::None if is_cross => matched(left, right, kept, Vec::new(), ids),
+        JoinConstraint::None => {
+            wrong("a join has no ON", "such as: JOIN days d ON d.filed_date = f.filed_date")
+        }
+        JoinConstraint::Natural => wrong("NATURAL JOIN is not run", "name the columns: USING (business_id)"),
+    }
+}
+
+/// A join on columns of one name, of which the result has one.
+fn using(
+    left: Rows,
+    right: Rows,
+    kept: Kept,
+    names: &[sqlparser::ast::ObjectName],
+    ids: &Ids,
+) -> Planned<Rows> {
+    let mut on = Vec::new();
+    let mut merged = Vec::new();
+    for name in names {
+        let ident = [Ident::new(name.to_string().trim_matches('"'))];
+        let side = |rows: &Rows| match super::super::names::find(&rows.columns, &ident)? {
+            Some(column) => Ok(column.clone()),
+            None => super::super::names::no_column(&rows.columns, &ident),
+        };
+        let (one, other) = (side(&left)?, side(&right)?);
+        on.push(call(&f::EQ, vec![one.node(), other.node()])?);
+        merged.push((one, other));
+    }
+    let mut rows = matched(left, right, kept, on, ids)?;
+    if matches!(kept, Kept::Left { .. }) {
+        return Ok(rows);
+    }
+    for (one, other) in merged.into_iter().rev() {
+        let node = match kept {
+            Kept::Outer { left: false, .. } => other.node(),
+            Kept::Outer { right: true, .. } => call(named("coalesce")?, vec![one.node(), other.node()])?,
+            _ => one.node(),
+        };
+        let id = ids.next();
+        rows.frame = rows.frame.with_column(node.in_polars().alias(id.clone()));
+        rows.columns.retain(|column| column.id != other.id);
+        if let Some(column) = rows.columns.iter_mut().find(|column| column.id == one.id) {
+            (column.id, column.kind) = (id, node.kind());
+        }
+    }
+    Ok(rows)
+}
+
+/// The two sides of an equation, each of one table; none if it is no such equation.
+fn sides(condition: &Node, left: &Rows, right: &Rows) -> Option<(Node, Node)> {
+    let Node::Call(function, parts, _) = condition else { return None };
+    let is_of = |node: &Node, rows: &Rows| {
+        let columns = node.columns();
+        !columns.is_empty() && columns.iter().all(|id| rows.has(id))
+    };
+    match &parts[..] {
+        [one, other] if std::ptr::eq(*function, &f::EQ) => match () {
+            () if is_of(one, left) && is_of(other, right) => Some((one.clone(), other.clone())),
+            () if is_of(other, left) && is_of(one, right) => Some((other.clone(), one.clone())),
+            () => None,
+        },
+        _ => None,
+    }
+}
+
+/// Joins rows on conditions: equations of both sides are looked up, the others filter what was found.
+pub(super) fn matched(
+    mut left: Rows,
+    mut right: Rows,
+    kept: Kept,
+    on: Vec<Node>,
+    ids: &Ids,
+) -> Planned<Rows> {
+    let (mut equal, mut of_left, mut of_right, mut others) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for condition in on {
+        let columns = condition.columns();
+        match sides(&condition, &left, &right) {
+            Some(sides) => equal.push(sides),
+            None if !columns.is_empty() && columns.iter().all(|id| right.has(id)) => of_right.push(condition),
+            None if !columns.is_empty() && columns.iter().all(|id| left.has(id)) => of_left.push(condition),
+            None => others.push(condition),
+        }
+    }
+    // A row that is kept without a match is kept whatever its own condition says.
+    let keeps = |is_right: bool| match kept {
+        Kept::Matches => false,
+        Kept::Outer { left, right } => {
+            if is_right {
+                right
+            } else {
+                left
+            }
+        }
+        Kept::Left { with_match } => !is_right && !with_match,
+    };
+    for (of_side, rows, is_right) in [(of_left, &mut left, false), (of_right, &mut right, true)] {
+        match keeps(is_right) {
+            true => others.extend(of_side),
+            false => *rows = filtered(rows.clone(), of_side),
+        }
+    }
+    let left = with_keys(left, equal.iter().map(|(one, _)| one), ids);
+    let right = with_keys(right, equal.iter().map(|(_, other)| other), ids);
+    let mut columns = left.0.columns.clone();
+    if !matches!(kept, Kept::Left { .. }) {
+        columns.extend(right.0.columns.iter().cloned());
+    }
+    let are_none = match kept {
+        Kept::Matches => left.0.are_none || right.0.are_none,
+        _ => left.0.are_none && right.0.are_none,
+    };
+    let frame = match (&kept, others.is_empty()) {
+        _ if are_none => return Ok(no_rows(columns)),
+        (Kept::Matches, _) => pairs(&left, &right, others),
+        (_, true) if !equal.is_empty() => looked_up(&left, &right, kept),
+        _ => by_pairs(left, right, kept, others, ids)?,
+    };
+    let selected: Vec<Lazy> = columns.iter().map(|column| col(column.id.clone())).collect();
+    Ok(Rows::new(frame.select(selected), columns))
+}
+
+/// No rows with these columns: what would be read for them is not.
+fn no_rows(columns: Vec<Column>) -> Rows {
+    let schema = columns.iter().map(|column| (column.id.clone(), column.kind.in_polars()));
+    let frame = DataFrame::empty_with_schema(&schema.collect()).lazy();
+    Rows { are_none: true, ..Rows::new(frame, columns) }
+}
+
+/// Rows with their keys as columns.
+type Keyed = (Rows, Vec<Id>);
+
+fn with_keys<'k>(mut rows: Rows, keys: impl Iterator<Item = &'k Node>, ids: &Ids) -> Keyed {
+    let (mut named, mut steps) = (Vec::new(), Vec::new());
+    for key in keys {
+        match key {
+            Node::Column(id, _) if !named.contains(id) => named.push(id.clone()),
+            key => {
+                let id = ids.next();
+                steps.push(key.in_polars().alias(id.clone()));
+                named.push(id);
+            }
+        }
+    }
+    if !steps.is_empty() {
+        rows.frame = rows.frame.with_columns(steps);
+    }
+    (rows, named)
+}
+
+fn on_keys(left: &LazyFrame, right: &LazyFrame, keys: (&[Id], &[Id]), how: JoinType) -> LazyFrame {
+    let cols = |ids: &[Id]| ids.iter().map(|id| col(id.clone())).collect::<Vec<_>>();
+    let args = JoinArgs { coalesce: JoinCoalesce::KeepColumns, ..JoinArgs::new(how) };
+    left.clone().join(right.clone(), cols(keys.0), cols(keys.1), args)
+}
+
+/// All pairs of rows that match.
+fn pairs(left: &Keyed, right: &Keyed, others: Vec<Node>) -> LazyFrame {
+    let frame = match left.1.is_empty() {
+        true => left.0.frame.clone().cross_join(right.0.frame.clone(), None),
+        false => on_keys(&left.0.frame, &right.0.frame, (&left.1, &right.1), JoinType::Inner),
+    };
+    filtered(Rows::new(frame, Vec::new()), others).frame
+}
+
+fn looked_up(left: &Keyed, right: &Keyed, kept: Kept) -> LazyFrame {
+    let how = match kept {
+        Kept::Outer { left: true, right: false } => JoinType::Left,
+        Kept::Outer { left: false, .. } => JoinType::Right,
+        Kept::Outer { .. } => JoinType::Full,
+        Kept::Left { with_match: true } => JoinType::Semi,
+        Kept::Left { .. } => JoinType::Anti,
+        Kept::Matches => JoinType::Inner,
+    };
+    on_keys(&left.0.frame, &right.0.frame, (&left.1, &right.1), how)
+}
+
+/// A join that keeps rows without a match, on any condition: the pairs that match, and the rows that are in none.
+fn by_pairs(left: Keyed, right: Keyed, kept: Kept, others: Vec<Node>, ids: &Ids) -> Planned<LazyFrame> {
+    let numbered = |(rows, keys): Keyed| -> Planned<(Keyed, Id)> {
+        let id = ids.next();
+        // Read once, so that a number stays with its row.
+        let frame = rows.frame.with_row_index(id.clone(), None).collect()?.lazy();
+        Ok(((Rows { frame, ..rows }, keys), id))
+    };
+    let ((left, of_left), (right, of_right)) = (numbered(left)?, numbered(right)?);
+    let found = pairs(&left, &right, others).collect()?.lazy();
+    let of = |rows: &Keyed, id: &Id, how: JoinType| {
+        let ids = std::slice::from_ref(id);
+        on_keys(&rows.0.frame, &found.clone().select([col(id.clone())]), (ids, ids), how)
+    };
+    let columns: Vec<Column> = left.0.columns.iter().chain(&right.0.columns).cloned().collect();
+    let full = |frame: LazyFrame, rows: &Keyed| {
+        let all = columns.iter().map(|column| match rows.0.has(&column.id) {
+            true => col(column.id.clone()),
+            false => Cell::Null.literal(column.kind).alias(column.id.clone()),
+        });
+        frame.select(all.collect::<Vec<_>>())
+    };
+    Ok(match kept {
+        Kept::Left { with_match } => {
+            of(&left, &of_left, if with_match { JoinType::Semi } else { JoinType::Anti })
+        }
+        Kept::Matches => found,
+        Kept::Outer { left: keeps_left, right: keeps_right } => {
+            let both = |frame: LazyFrame| {
+                frame.select(columns.iter().map(|column| col(column.id.clone())).collect::<Vec<_>>())
+            };
+            let mut all = vec![both(found.clone())];
+            if keeps_left {
+                all.push(full(of(&left, &of_left, JoinType::Anti), &left));
+            }
+            if keeps_right {
+                all.push(full(of(&right, &of_right, JoinType::Anti), &right));
+            }
+            concat(all, UnionArgs::default())?
+        }
+    })
+}
+
+/// Rows under the name that a query gives them, and their columns under theirs.
+pub(super) fn aliased(
+    rows: Rows,
+    name: &str,
+    alias: Option<&sqlparser::ast::TableAlias>,
+    ids: &Ids,
+) -> Planned<Rows> {
+    let table = alias.map_or(name, |alias| &alias.name.value);
+    let mut rows = rows.renamed(table, ids);
+    let named = alias.map_or(&[][..], |alias| &alias.columns);
+    if named.len() > rows.columns.len() {
+        return wrong(
+            format!("{table} has more names than columns"),
+            format!("it has {}", rows.columns.len()),
+        );
+    }
+    for (column, name) in rows.columns.iter_mut().zip(named) {
+        column.name.clone_from(&name.name.value);
+    }
+    Ok(rows)
+}
+
+/// The columns that a `*` stands for.
+pub(super) fn starred(columns: &[Column], table: Option<&str>, without: &[String]) -> Planned<Vec<Column>> {
+    let is_of = |column: &&Column| table.is_none_or(|table| is_same(&column.table, table));
+    if let Some(table) = table
+        && !columns.iter().any(|column| is_of(&column))
+    {
+        return unknown(
+            "table",
+            table,
+            &columns.iter().map(|column| column.table.as_str()).collect::<Vec<_>>(),
+        );
+    }
+    let is_left = |column: &&Column| !without.iter().any(|name| is_same(name, &column.name));
+    if let Some(name) = without.iter().find(|name| !columns.iter().any(|column| is_same(name, &column.name)))
+    {
+        return unknown(
+            "column",
+            name,
+            &columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(),
+        );
+    }
+    Ok(columns.iter().filter(is_of).filter(is_left).cloned().collect())
+}
+
+/// A column of NULL has the type of a number in a file.
+pub(super) const fn stored(kind: Kind) -> Kind {
+    if matches!(kind, Kind::Null) { super::super::value::INTEGER } else { kind }
+}

@@ -1,0 +1,98 @@
+//! The order of rows, and how many of them.
+
+use super::super::names::{Column, is_same};
+use super::super::node::{Id, Node};
+use super::super::refusal::{Planned, wrong};
+use super::super::value::{Cell, INTEGER};
+use polars::prelude::{Expr as Lazy, LazyFrame, SortMultipleOptions, col};
+use sqlparser::ast::{Expr, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, Value};
+
+/// Rows in order.
+pub(super) fn sorted(frame: LazyFrame, order: &[(Id, bool, bool)]) -> LazyFrame {
+    if order.is_empty() {
+        return frame;
+    }
+    let by: Vec<Lazy> = order.iter().map(|(id, ..)| col(id.clone())).collect();
+    let options = SortMultipleOptions::default()
+        .with_order_descending_multi(order.iter().map(|(_, descends, _)| *descends))
+        .with_nulls_last_multi(order.iter().map(|(.., last)| *last))
+        .with_maintain_order(true);
+    frame.sort_by_exprs(by, options)
+}
+
+/// The options of `ORDER BY ALL`; none for any other order.
+pub(super) fn of_all(order: &OrderBy) -> Option<OrderByOptions> {
+    match &order.kind {
+        OrderByKind::All(options) => Some(options.clone()),
+        OrderByKind::Expressions(all) => match &all[..] {
+            [OrderByExpr { expr: Expr::Identifier(name), options, .. }]
+                if name.quote_style.is_none() && is_same(&name.value, "all") =>
+            {
+                Some(options.clone())
+            }
+            _ => None,
+        },
+    }
+}
+
+/// The place that a number in `GROUP BY` or `ORDER BY` names.
+pub(super) fn ordinal(expr: &Expr) -> Option<usize> {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::Number(text, _) => text.parse().ok(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The value at a place.
+pub(super) fn at_place(outputs: &[(String, Node)], at: usize, clause: &str) -> Planned<Node> {
+    match at.checked_sub(1).and_then(|at| outputs.get(at)) {
+        Some((_, node)) => Ok(node.clone()),
+        None => {
+            wrong(format!("{clause} {at} is no place of a column"), format!("there are {}", outputs.len()))
+        }
+    }
+}
+
+/// The order of a result by its own columns.
+pub(super) fn order_of_result(columns: &[Column], order: &OrderBy) -> Planned<Vec<(Id, bool, bool)>> {
+    let of = |column: &Column, options: &OrderByOptions| {
+        (column.id.clone(), options.asc == Some(false), options.nulls_first != Some(true))
+    };
+    if let Some(options) = of_all(order) {
+        return Ok(columns.iter().map(|column| of(column, &options)).collect());
+    }
+    match &order.kind {
+        OrderByKind::All(_) => Ok(Vec::new()),
+        OrderByKind::Expressions(all) => {
+            let one = |by: &OrderByExpr| {
+                let found = match (&by.expr, ordinal(&by.expr)) {
+                    (_, Some(at)) => at.checked_sub(1).and_then(|at| columns.get(at)),
+                    (Expr::Identifier(name), _) => {
+                        columns.iter().find(|column| is_same(&column.name, &name.value))
+                    }
+                    _ => None,
+                };
+                match found {
+                    Some(column) => Ok(of(column, &by.options)),
+                    None => wrong(
+                        format!("{} is no column of the result", by.expr),
+                        "sort by a column of the result: its name or its place",
+                    ),
+                }
+            };
+            all.iter().map(one).collect()
+        }
+    }
+}
+
+/// The number of rows that a limit names.
+pub(super) fn rows_of_limit(node: &Node) -> Planned<Option<u32>> {
+    match node {
+        Node::Literal(Cell::Int(of @ 0..), INTEGER) => Ok(Some(u32::try_from(*of).unwrap_or(u32::MAX))),
+        Node::Literal(Cell::Null, _) => Ok(None),
+        _ => wrong("LIMIT and OFFSET take a number", "such as: LIMIT 10"),
+    }
+}

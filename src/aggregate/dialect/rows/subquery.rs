@@ -1,0 +1,203 @@
+//! Subqueries: each is answered before the query around it is planned.
+
+use super::super::functions::EQ;
+use super::super::names::{Column, Rows};
+use super::super::node::{Id, Node, Set};
+use super::super::refusal::{Planned, elsewhere, wrong};
+use super::super::resolve::{Answer, Scope};
+use super::super::value::{Cell, Cells, Kind};
+use super::from::{Kept, conjuncts, filtered, matched};
+use super::group::{Needed, grouped};
+use super::query::{Named, Planner};
+use polars::prelude::Series;
+use sqlparser::ast::{Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, Visit, Visitor};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+impl Planner<'_> {
+    /// The answers of the subqueries in a part of a query over some columns.
+    pub(super) fn answers(
+        &self,
+        part: &impl Visit,
+        columns: &[Column],
+        named: &Named,
+    ) -> Planned<HashMap<Expr, Answer>> {
+        let mut asked = Subqueries::default();
+        let _ = part.visit(&mut asked);
+        let answered =
+            asked.found.into_iter().map(|expr| Ok((expr.clone(), self.answer(&expr, columns, named)?)));
+        answered.collect()
+    }
+
+    /// The answer of a subquery: a value, the values of a column, or whether there are rows.
+    fn answer(&self, expr: &Expr, columns: &[Column], named: &Named) -> Planned<Answer> {
+        match expr {
+            Expr::Subquery(query) => {
+                let (mut cells, kind) = self.cells(query, named, "a subquery in place of a value")?;
+                match cells.len() {
+                    0 => Ok(Answer::Value(Node::Literal(Cell::Null, kind))),
+                    1 => Ok(Answer::Value(Node::Literal(cells.remove(0), kind))),
+                    _ => wrong(
+                        "a subquery in place of a value has more than one row",
+                        "take MAX or MIN of it, or use IN",
+                    ),
+                }
+            }
+            Expr::InSubquery { subquery, .. } => {
+                let (cells, kind) = self.cells(subquery, named, "IN (SELECT …)")?;
+                Ok(Answer::Rows(cells, kind))
+            }
+            Expr::Exists { subquery, .. } => self.exists(subquery, columns, named),
+            _ => elsewhere("such a subquery"),
+        }
+    }
+
+    fn cells(&self, query: &Query, named: &Named, what: &str) -> Planned<(Vec<Cell<'static>>, Kind)> {
+        let rows = self.query(query, named, &[])?;
+        let [column] = &rows.columns[..] else {
+            return wrong(format!("{what} has {} columns", rows.columns.len()), "select one column in it");
+        };
+        let frame = rows.frame.collect()?;
+        let series = frame.column(&column.id)?.as_materialized_series().rechunk();
+        let cells = Cells::of(&series)?;
+        Ok(((0..series.len()).map(|row| cells.get(row).owned()).collect(), column.kind))
+    }
+
+    /// Whether there are rows; with equations of its columns with those around it, for which of these.
+    fn exists(&self, query: &Query, columns: &[Column], named: &Named) -> Planned<Answer> {
+        let SetExpr::Select(select) = &*query.body else { return self.has_rows(query, named) };
+        let mut named = named.clone();
+        self.name_queries(query, &mut named)?;
+        let mut sources = Vec::new();
+        for table in &select.from {
+            sources.extend(self.sources(table, &named)?);
+        }
+        let own: Vec<Column> = sources.iter().flat_map(|rows| rows.columns.clone()).collect();
+        let answers = self.answers(&**select, &own, &named)?;
+        let scope = Scope {
+            columns: &own,
+            outer: columns,
+            aliases: &[],
+            are_aliases_first: false,
+            answers: &answers,
+            windows: &[],
+        };
+        let condition = select.selection.as_ref().map(|condition| scope.condition(condition)).transpose()?;
+        let conditions: Vec<Node> = condition.into_iter().flat_map(conjuncts).collect();
+        let is_outer = |id: &Id| columns.iter().any(|column| column.id == *id);
+        let (around, within): (Vec<Node>, Vec<Node>) =
+            conditions.into_iter().partition(|node| node.columns().iter().any(is_outer));
+        if around.is_empty() {
+            return self.has_rows(query, &named);
+        }
+        if query.limit_clause.is_some() || is_counted(select, &scope)? {
+            return elsewhere("EXISTS with a count or a limit that depends on the query around it");
+        }
+        let (mut keys, mut given) = (Vec::new(), Vec::new());
+        for node in around {
+            let (key, of) = equation(node, &is_outer)?;
+            keys.push(key);
+            given.push(of);
+        }
+        self.matching(sources, within, keys, given)
+    }
+
+    fn has_rows(&self, query: &Query, named: &Named) -> Planned<Answer> {
+        let rows = self.query(query, named, &[])?.frame.limit(1).collect()?;
+        Ok(Answer::Value(Node::bool(rows.height() > 0)))
+    }
+
+    fn matching(
+        &self,
+        sources: Vec<Rows>,
+        within: Vec<Node>,
+        keys: Vec<Node>,
+        given: Vec<Node>,
+    ) -> Planned<Answer> {
+        let mut sources = sources.into_iter();
+        let Some(mut rows) = sources.next() else { return elsewhere("EXISTS without FROM") };
+        for right in sources {
+            rows = matched(rows, right, Kept::Matches, Vec::new(), &self.ids)?;
+        }
+        let rows: Rows = filtered(rows, within);
+        let needed = Needed { keys: &keys, is_counted: false };
+        let mut nodes = keys.clone();
+        let rows = grouped(rows, &needed, nodes.iter_mut().collect(), &self.ids)?;
+        let frame = rows.frame.collect()?;
+        let series: Vec<Series> = nodes
+            .iter()
+            .map(|node| match node {
+                Node::Column(id, _) => Ok(frame.column(id)?.as_materialized_series().rechunk()),
+                _ => elsewhere("EXISTS on a constant"),
+            })
+            .collect::<Planned<_>>()?;
+        let cells: Vec<Cells<'_>> =
+            series.iter().map(|series| Ok(Cells::of(series)?)).collect::<Planned<_>>()?;
+        let mut set = Set { is_exists: true, ..Set::default() };
+        for row in 0..frame.height() {
+            let row: Vec<Cell<'_>> = cells.iter().map(|cells| cells.get(row)).collect();
+            if !row.contains(&Cell::Null) {
+                let mut key = Vec::new();
+                row.iter().for_each(|cell| cell.add_key(&mut key));
+                set.keys.insert(key.into());
+            }
+        }
+        Ok(Answer::Value(Node::In(given, Arc::new(set))))
+    }
+}
+
+/// Whether a `SELECT` gives rows of its own, whatever rows it reads.
+fn is_counted(select: &Select, scope: &Scope<'_>) -> Planned<bool> {
+    let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
+    for item in &select.projection {
+        let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { continue };
+        if scope.node(expr)?.has_reduce() {
+            return Ok(true);
+        }
+    }
+    Ok(is_grouped || select.having.is_some() || select.qualify.is_some())
+}
+
+/// The side of an equation of the subquery, and the side of the query around it.
+fn equation(node: Node, is_outer: &dyn Fn(&Id) -> bool) -> Planned<(Node, Node)> {
+    let is_given = |node: &Node| !node.columns().is_empty() && node.columns().iter().all(is_outer);
+    let is_own = |node: &Node| !node.columns().iter().any(is_outer);
+    match &node {
+        Node::Call(function, parts, _) if std::ptr::eq(*function, &EQ) => match &parts[..] {
+            [one, other] if is_given(one) && is_own(other) => Ok((other.clone(), one.clone())),
+            [one, other] if is_given(other) && is_own(one) => Ok((one.clone(), other.clone())),
+            _ => elsewhere("EXISTS on such an equation"),
+        },
+        _ => elsewhere("EXISTS on anything but equations with the query around it"),
+    }
+}
+
+/// The subqueries of a `SELECT`, without those inside of them or of its tables.
+#[derive(Default)]
+struct Subqueries {
+    inside: u32,
+    found: Vec<Expr>,
+}
+
+impl Visitor for Subqueries {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.inside += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.inside -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        let is_one = matches!(expr, Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. });
+        if self.inside == 0 && is_one && !self.found.contains(expr) {
+            self.found.push(expr.clone());
+        }
+        ControlFlow::Continue(())
+    }
+}

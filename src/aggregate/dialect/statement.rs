@@ -1,0 +1,107 @@
+//! The one query of a text; what is given as a query and is none.
+
+use super::refusal::{Planned, wrong};
+use crate::contract::nearest::nearest;
+use crate::table::VIEWS;
+use sqlparser::ast::{ObjectName, Query, Statement, Visit, Visitor};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::{Parser, ParserOptions};
+use sqlparser::tokenizer::{Token, Tokenizer};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+/// How alike a misspelt first word is to the right one.
+const ALIKE: f64 = 0.8;
+const BEGINNINGS: [&str; 3] = ["SELECT", "WITH", "FROM"];
+const CHANGING: [&str; 8] = ["ALTER", "CREATE", "DELETE", "DROP", "INSERT", "MERGE", "TRUNCATE", "UPDATE"];
+const SUCH_AS: &str = "such as: SELECT name FROM filings WHERE county = 'Duval' LIMIT 10";
+/// Parts of what the parser says, and the form to use.
+const FORMS: [(&str, &str); 3] = [
+    ("Unterminated string", "a text ends with a single quote, and a quote in it is written twice: 'O''NEIL'"),
+    ("Unterminated encoded string", "a text is in single quotes: LIKE '%SUN%'"),
+    ("found: %", "a text is in single quotes: LIKE '%SUN%'"),
+];
+
+/// The query of a text.
+pub(super) fn parsed(sql: &str) -> Planned<Query> {
+    mistake(sql)?;
+    let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
+    let statements = Parser::new(&GenericDialect)
+        .with_options(options)
+        .try_with_sql(sql)
+        .and_then(|mut parser| parser.parse_statements());
+    let mut statements = match statements {
+        Ok(statements) => statements.into_iter(),
+        Err(error) => {
+            let text = error.to_string();
+            let said = text.lines().next().unwrap_or_default().trim_start_matches("sql parser error: ");
+            let form = FORMS.iter().find(|(part, _)| said.contains(part)).map_or(SUCH_AS, |(_, form)| form);
+            return wrong(said, form);
+        }
+    };
+    match (statements.next(), statements.next()) {
+        (Some(Statement::Query(query)), None) => Ok(*query),
+        (_, Some(_)) => wrong("it has more than one statement", "ask one query at a time"),
+        _ => wrong("it is no query", SUCH_AS),
+    }
+}
+
+/// What is wrong with a text that cannot be a query.
+fn mistake(sql: &str) -> Planned<()> {
+    let tokens = Tokenizer::new(&GenericDialect, sql).tokenize().unwrap_or_default();
+    let is_code = |token: &&Token| !matches!(token, Token::Whitespace(_) | Token::LParen);
+    let mut code = tokens.iter().filter(is_code);
+    let Some(first) = code.next() else {
+        let is_empty = sql.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with("--"));
+        return match is_empty {
+            true => wrong("it is empty", "such as: SELECT county, filings FROM agg_county_window"),
+            // The parser says what is wrong.
+            false => Ok(()),
+        };
+    };
+    let word = first.to_string();
+    let upper = word.to_uppercase();
+    if BEGINNINGS.contains(&&*upper) {
+        return Ok(());
+    }
+    let given = sql.trim();
+    if given.ends_with(".sql") && !given.contains(char::is_whitespace) {
+        return wrong(format!("{given} is a file"), format!("sunlake query -f {given}"));
+    }
+    let way_out = match nearest(&upper, BEGINNINGS, ALIKE) {
+        Some(near) => format!("did you mean {near}?"),
+        None if CHANGING.contains(&&*upper) => {
+            "a query changes nothing; for tables of your own: `sunlake export duckdb FILE`".to_owned()
+        }
+        None => "for the tables: `sunlake status --tables`; for their columns: catalog/TABLES.md of the lake"
+            .to_owned(),
+    };
+    let word = if word == "." { given } else { &word };
+    wrong(format!("a query begins with SELECT or WITH, not with {word}"), way_out)
+}
+
+/// The tables that a query names, those of a view in place of the view. Names that it defines itself may be among them.
+pub(super) fn tables_of(query: &Query) -> BTreeSet<String> {
+    let mut names = Names::default();
+    let _ = query.visit(&mut names);
+    let mut tables = BTreeSet::new();
+    for name in names.0 {
+        match VIEWS.iter().find(|view| view.name == name) {
+            Some(view) => tables.extend(view.tables.iter().map(|table| (*table).to_owned())),
+            None => _ = tables.insert(name),
+        }
+    }
+    tables
+}
+
+#[derive(Default)]
+struct Names(BTreeSet<String>);
+
+impl Visitor for Names {
+    type Break = ();
+
+    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
+        self.0.insert(name.to_string().trim_matches('"').to_lowercase());
+        ControlFlow::Continue(())
+    }
+}

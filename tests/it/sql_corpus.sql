@@ -1,0 +1,255 @@
+-- Questions of analysts, one a line. Those of a table that are sorted have x0 first.
+WITH filings AS (SELECT * FROM filings WHERE county = 'Liberty') SELECT count(*) AS n FROM filings
+WITH businesses AS (SELECT 1 AS a) SELECT * FROM businesses
+SELECT f.name, d.weekday FROM filings f LEFT JOIN days d ON f.filed_date = d.filed_date AND d.filings > 3
+SELECT f.name, d.weekday FROM filings f LEFT JOIN days d ON f.filed_date < d.filed_date AND d.days_ago < 3
+SELECT f.name, d.weekday FROM filings f RIGHT JOIN days d ON f.filed_date = d.filed_date AND f.listed
+SELECT f.name, d.weekday FROM filings f FULL JOIN days d ON f.filed_date = d.filed_date AND f.business_id > d.filings
+SELECT f.name FROM filings f SEMI JOIN days d ON f.filed_date > d.filed_date
+SELECT f.name FROM filings f ANTI JOIN days d ON f.filed_date = d.filed_date AND d.complete
+SELECT filed_date, avg(filings) OVER (ORDER BY filed_date) AS a, stddev(filings) OVER (ORDER BY filed_date) AS s, median(filings) OVER (ORDER BY filed_date) AS m, var_samp(filings) OVER (ORDER BY filed_date) AS v FROM days
+SELECT county, sum(business_id) OVER (ORDER BY county) AS s FROM filings
+SELECT county, rank() OVER (ORDER BY county) AS r FROM filings
+SELECT county, rank() OVER (ORDER BY county DESC NULLS FIRST) AS r FROM filings
+SELECT filed_date, last_value(filings) OVER (ORDER BY filed_date) AS l FROM days
+SELECT filed_date, last_value(filings) OVER (ORDER BY filed_date ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS l FROM days
+SELECT name FROM filings WHERE (dissolved_date > DATE '2020-01-01') IS NOT TRUE
+SELECT name FROM filings WHERE (dissolved_date > DATE '2020-01-01') IS NOT FALSE
+SELECT name FROM filings WHERE NOT ((county = 'Duval') IS TRUE)
+SELECT county FROM filings UNION SELECT county FROM counties INTERSECT SELECT county FROM county_facts WHERE population > 100000
+SELECT county FROM filings EXCEPT SELECT county FROM counties UNION ALL SELECT region FROM county_facts
+SELECT 1 AS a WHERE false
+SELECT sum(1) AS s FROM filings
+SELECT sum(1) AS s FROM filings WHERE false
+SELECT -7 % 3 AS a, 7 % -3 AS b, round(2.5) AS c, round(-2.5) AS d, substr('hello', -2) AS e, 7 // -2 AS f, 7 / 2 AS g
+SELECT filed_date + INTERVAL '36 hours' AS later FROM filings
+SELECT filed_date + INTERVAL 7 DAY AS later FROM filings
+SELECT filed_date - INTERVAL '1 month' AS before FROM filings
+SELECT county FROM filings UNION ALL SELECT county FROM counties WHERE county = 'Bay' OR county IS NULL
+SELECT entity_type, count(*) AS n FROM filings GROUP BY entity_type
+SELECT entity_type AS x0, count(*) AS x1 FROM filings GROUP BY entity_type ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT entity_type) AS n, min(entity_type) AS first, max(entity_type) AS last FROM filings
+SELECT county, count(*) AS n FROM filings GROUP BY county
+SELECT county AS x0, count(*) AS x1 FROM filings GROUP BY county ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT county) AS n, min(county) AS first, max(county) AS last FROM filings
+SELECT industry_sector, count(*) AS n FROM filings GROUP BY industry_sector
+SELECT industry_sector AS x0, count(*) AS x1 FROM filings GROUP BY industry_sector ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT industry_sector) AS n, min(industry_sector) AS first, max(industry_sector) AS last FROM filings
+SELECT zip, count(*) AS n FROM filings GROUP BY zip
+SELECT zip AS x0, count(*) AS x1 FROM filings GROUP BY zip ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT zip) AS n, min(zip) AS first, max(zip) AS last FROM filings
+SELECT city, count(*) AS n FROM filings GROUP BY city
+SELECT city AS x0, count(*) AS x1 FROM filings GROUP BY city ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT city) AS n, min(city) AS first, max(city) AS last FROM filings
+SELECT listed, count(*) AS n FROM filings GROUP BY listed
+SELECT listed AS x0, count(*) AS x1 FROM filings GROUP BY listed ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT listed) AS n, min(listed) AS first, max(listed) AS last FROM filings
+SELECT filed_date, count(*) AS n FROM filings GROUP BY filed_date
+SELECT filed_date AS x0, count(*) AS x1 FROM filings GROUP BY filed_date ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT filed_date) AS n, min(filed_date) AS first, max(filed_date) AS last FROM filings
+SELECT filed_month, count(*) AS n FROM filings GROUP BY filed_month
+SELECT filed_month AS x0, count(*) AS x1 FROM filings GROUP BY filed_month ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT filed_month) AS n, min(filed_month) AS first, max(filed_month) AS last FROM filings
+SELECT status, count(*) AS n FROM filings GROUP BY status
+SELECT status AS x0, count(*) AS x1 FROM filings GROUP BY status ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT status) AS n, min(status) AS first, max(status) AS last FROM filings
+SELECT count(*) FROM filings
+SELECT * FROM filings
+SELECT DISTINCT entity_type FROM filings ORDER BY entity_type
+SELECT entity_type, count(*) AS n, count(*) * 100.0 / sum(count(*)) OVER () AS share FROM filings GROUP BY entity_type
+SELECT entity_type FROM filings GROUP BY ALL HAVING count(*) > 5
+SELECT entity_type, n, rank() OVER (ORDER BY n DESC) AS place FROM (SELECT entity_type, count(*) AS n FROM filings GROUP BY entity_type) q
+WITH a AS (SELECT entity_type, count(*) AS n FROM filings GROUP BY entity_type) SELECT * FROM a WHERE n = (SELECT max(n) FROM a)
+SELECT entity_type, count(*) AS n FROM businesses GROUP BY entity_type
+SELECT entity_type AS x0, count(*) AS x1 FROM businesses GROUP BY entity_type ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT entity_type) AS n, min(entity_type) AS first, max(entity_type) AS last FROM businesses
+SELECT county, count(*) AS n FROM businesses GROUP BY county
+SELECT county AS x0, count(*) AS x1 FROM businesses GROUP BY county ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT county) AS n, min(county) AS first, max(county) AS last FROM businesses
+SELECT industry_sector, count(*) AS n FROM businesses GROUP BY industry_sector
+SELECT industry_sector AS x0, count(*) AS x1 FROM businesses GROUP BY industry_sector ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT industry_sector) AS n, min(industry_sector) AS first, max(industry_sector) AS last FROM businesses
+SELECT filed_month, count(*) AS n FROM businesses GROUP BY filed_month
+SELECT filed_month AS x0, count(*) AS x1 FROM businesses GROUP BY filed_month ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT filed_month) AS n, min(filed_month) AS first, max(filed_month) AS last FROM businesses
+SELECT entity_type_label, count(*) AS n FROM businesses GROUP BY entity_type_label
+SELECT entity_type_label AS x0, count(*) AS x1 FROM businesses GROUP BY entity_type_label ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT entity_type_label) AS n, min(entity_type_label) AS first, max(entity_type_label) AS last FROM businesses
+SELECT zip, count(*) AS n FROM businesses GROUP BY zip
+SELECT zip AS x0, count(*) AS x1 FROM businesses GROUP BY zip ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT zip) AS n, min(zip) AS first, max(zip) AS last FROM businesses
+SELECT count(*) FROM businesses
+SELECT * FROM businesses
+SELECT DISTINCT entity_type FROM businesses ORDER BY entity_type
+SELECT entity_type, count(*) AS n, count(*) * 100.0 / sum(count(*)) OVER () AS share FROM businesses GROUP BY entity_type
+SELECT entity_type FROM businesses GROUP BY ALL HAVING count(*) > 5
+SELECT entity_type, n, rank() OVER (ORDER BY n DESC) AS place FROM (SELECT entity_type, count(*) AS n FROM businesses GROUP BY entity_type) q
+WITH a AS (SELECT entity_type, count(*) AS n FROM businesses GROUP BY entity_type) SELECT * FROM a WHERE n = (SELECT max(n) FROM a)
+SELECT change, count(*) AS n FROM changes GROUP BY change
+SELECT change AS x0, count(*) AS x1 FROM changes GROUP BY change ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT change) AS n, min(change) AS first, max(change) AS last FROM changes
+SELECT field, count(*) AS n FROM changes GROUP BY field
+SELECT field AS x0, count(*) AS x1 FROM changes GROUP BY field ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT field) AS n, min(field) AS first, max(field) AS last FROM changes
+SELECT observed_on, count(*) AS n FROM changes GROUP BY observed_on
+SELECT observed_on AS x0, count(*) AS x1 FROM changes GROUP BY observed_on ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT observed_on) AS n, min(observed_on) AS first, max(observed_on) AS last FROM changes
+SELECT count(*) FROM changes
+SELECT * FROM changes
+SELECT DISTINCT change FROM changes ORDER BY change
+SELECT change, count(*) AS n, count(*) * 100.0 / sum(count(*)) OVER () AS share FROM changes GROUP BY change
+SELECT change FROM changes GROUP BY ALL HAVING count(*) > 5
+SELECT change, n, rank() OVER (ORDER BY n DESC) AS place FROM (SELECT change, count(*) AS n FROM changes GROUP BY change) q
+WITH a AS (SELECT change, count(*) AS n FROM changes GROUP BY change) SELECT * FROM a WHERE n = (SELECT max(n) FROM a)
+SELECT change, count(*) AS n FROM changes_detail GROUP BY change
+SELECT change AS x0, count(*) AS x1 FROM changes_detail GROUP BY change ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT change) AS n, min(change) AS first, max(change) AS last FROM changes_detail
+SELECT county, count(*) AS n FROM changes_detail GROUP BY county
+SELECT county AS x0, count(*) AS x1 FROM changes_detail GROUP BY county ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT county) AS n, min(county) AS first, max(county) AS last FROM changes_detail
+SELECT entity_type, count(*) AS n FROM changes_detail GROUP BY entity_type
+SELECT entity_type AS x0, count(*) AS x1 FROM changes_detail GROUP BY entity_type ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT entity_type) AS n, min(entity_type) AS first, max(entity_type) AS last FROM changes_detail
+SELECT observed_on, count(*) AS n FROM changes_detail GROUP BY observed_on
+SELECT observed_on AS x0, count(*) AS x1 FROM changes_detail GROUP BY observed_on ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT observed_on) AS n, min(observed_on) AS first, max(observed_on) AS last FROM changes_detail
+SELECT count(*) FROM changes_detail
+SELECT * FROM changes_detail
+SELECT DISTINCT change FROM changes_detail ORDER BY change
+SELECT change, count(*) AS n, count(*) * 100.0 / sum(count(*)) OVER () AS share FROM changes_detail GROUP BY change
+SELECT change FROM changes_detail GROUP BY ALL HAVING count(*) > 5
+SELECT change, n, rank() OVER (ORDER BY n DESC) AS place FROM (SELECT change, count(*) AS n FROM changes_detail GROUP BY change) q
+WITH a AS (SELECT change, count(*) AS n FROM changes_detail GROUP BY change) SELECT * FROM a WHERE n = (SELECT max(n) FROM a)
+SELECT title, count(*) AS n FROM officers GROUP BY title
+SELECT title AS x0, count(*) AS x1 FROM officers GROUP BY title ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT title) AS n, min(title) AS first, max(title) AS last FROM officers
+SELECT count(*) FROM officers
+SELECT * FROM officers
+SELECT DISTINCT title FROM officers ORDER BY title
+SELECT title, count(*) AS n, count(*) * 100.0 / sum(count(*)) OVER () AS share FROM officers GROUP BY title
+SELECT title FROM officers GROUP BY ALL HAVING count(*) > 5
+SELECT title, n, rank() OVER (ORDER BY n DESC) AS place FROM (SELECT title, count(*) AS n FROM officers GROUP BY title) q
+WITH a AS (SELECT title, count(*) AS n FROM officers GROUP BY title) SELECT * FROM a WHERE n = (SELECT max(n) FROM a)
+SELECT filed_month, count(*) AS n FROM days GROUP BY filed_month
+SELECT filed_month AS x0, count(*) AS x1 FROM days GROUP BY filed_month ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT filed_month) AS n, min(filed_month) AS first, max(filed_month) AS last FROM days
+SELECT weekday, count(*) AS n FROM days GROUP BY weekday
+SELECT weekday AS x0, count(*) AS x1 FROM days GROUP BY weekday ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT weekday) AS n, min(weekday) AS first, max(weekday) AS last FROM days
+SELECT complete, count(*) AS n FROM days GROUP BY complete
+SELECT complete AS x0, count(*) AS x1 FROM days GROUP BY complete ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT complete) AS n, min(complete) AS first, max(complete) AS last FROM days
+SELECT holiday, count(*) AS n FROM days GROUP BY holiday
+SELECT holiday AS x0, count(*) AS x1 FROM days GROUP BY holiday ORDER BY x1 DESC, x0 LIMIT 10
+SELECT count(DISTINCT holiday) AS n, min(holiday) AS first, max(holiday) AS last FROM days
+SELECT count(*) FROM days
+SELECT * FROM days
+SELECT DISTINCT filed_month FROM days ORDER BY filed_month
+SELECT filed_month, count(*) AS n, count(*) * 100.0 / sum(count(*)) OVER () AS share FROM days GROUP BY filed_month
+SELECT filed_month FROM days GROUP BY ALL HAVING count(*) > 5
+SELECT filed_month, n, rank() OVER (ORDER BY n DESC) AS place FROM (SELECT filed_month, count(*) AS n FROM days GROUP BY filed_month) q
+WITH a AS (SELECT filed_month, count(*) AS n FROM days GROUP BY filed_month) SELECT * FROM a WHERE n = (SELECT max(n) FROM a)
+SELECT county, count(*) AS n FROM businesses WHERE entity_type = 'llc' GROUP BY county
+SELECT name, city FROM filings WHERE entity_type = 'llc' AND name ILIKE '%s%'
+SELECT county, count(*) AS n FROM businesses WHERE entity_type = 'corporation' GROUP BY county
+SELECT name, city FROM filings WHERE entity_type = 'corporation' AND name ILIKE '%s%'
+SELECT county, count(*) AS n FROM businesses WHERE entity_type = 'trust' GROUP BY county
+SELECT name, city FROM filings WHERE entity_type = 'trust' AND name ILIKE '%s%'
+SELECT count(*) AS n FROM filings WHERE filed_date >= DATE '2026-10-01'
+SELECT count(*) AS n FROM filings WHERE filed_date BETWEEN '2026-10-01' AND '2026-12-31'
+SELECT name FROM businesses WHERE filed_date = '2026-10-01'
+SELECT filed_date - DATE '2026-10-01' AS days, count(*) AS n FROM filings GROUP BY ALL
+SELECT count(*) AS n FROM filings WHERE filed_date >= DATE '2026-11-01'
+SELECT count(*) AS n FROM filings WHERE filed_date BETWEEN '2026-11-01' AND '2026-12-31'
+SELECT name FROM businesses WHERE filed_date = '2026-11-01'
+SELECT filed_date - DATE '2026-11-01' AS days, count(*) AS n FROM filings GROUP BY ALL
+SELECT count(*) AS n FROM filings WHERE filed_date >= DATE '2026-11-15'
+SELECT count(*) AS n FROM filings WHERE filed_date BETWEEN '2026-11-15' AND '2026-12-31'
+SELECT name FROM businesses WHERE filed_date = '2026-11-15'
+SELECT filed_date - DATE '2026-11-15' AS days, count(*) AS n FROM filings GROUP BY ALL
+SELECT date_trunc('year', filed_date) AS part, count(*) AS n FROM filings GROUP BY part
+SELECT year(filed_date) AS part, count(*) AS n FROM filings GROUP BY 1
+SELECT extract(year FROM filed_date) AS part FROM filings
+SELECT date_part('year', observed_on) AS part, count(*) FROM changes GROUP BY ALL
+SELECT date_trunc('quarter', filed_date) AS part, count(*) AS n FROM filings GROUP BY part
+SELECT quarter(filed_date) AS part, count(*) AS n FROM filings GROUP BY 1
+SELECT extract(quarter FROM filed_date) AS part FROM filings
+SELECT date_part('quarter', observed_on) AS part, count(*) FROM changes GROUP BY ALL
+SELECT date_trunc('month', filed_date) AS part, count(*) AS n FROM filings GROUP BY part
+SELECT month(filed_date) AS part, count(*) AS n FROM filings GROUP BY 1
+SELECT extract(month FROM filed_date) AS part FROM filings
+SELECT date_part('month', observed_on) AS part, count(*) FROM changes GROUP BY ALL
+SELECT date_trunc('week', filed_date) AS part, count(*) AS n FROM filings GROUP BY part
+SELECT week(filed_date) AS part, count(*) AS n FROM filings GROUP BY 1
+SELECT extract(week FROM filed_date) AS part FROM filings
+SELECT date_part('week', observed_on) AS part, count(*) FROM changes GROUP BY ALL
+SELECT date_trunc('day', filed_date) AS part, count(*) AS n FROM filings GROUP BY part
+SELECT day(filed_date) AS part, count(*) AS n FROM filings GROUP BY 1
+SELECT extract(day FROM filed_date) AS part FROM filings
+SELECT date_part('day', observed_on) AS part, count(*) FROM changes GROUP BY ALL
+SELECT sum(filings), max(filings), avg(filings) FROM days
+SELECT COUNTY, NAME FROM FILINGS WHERE LISTED
+SELECT filed_month, count(*) FROM filings WHERE listed GROUP BY filed_month
+SELECT name FROM filings WHERE business_id IN (SELECT business_id FROM changes)
+SELECT name FROM filings WHERE business_id NOT IN (SELECT business_id FROM changes)
+SELECT name FROM filings f WHERE EXISTS (SELECT 1 FROM officers o WHERE o.business_id = f.business_id)
+SELECT name FROM filings f WHERE NOT EXISTS (SELECT 1 FROM changes c WHERE c.business_id = f.business_id AND c.change = 'appeared')
+SELECT name, (SELECT count(*) FROM officers) AS n FROM filings
+SELECT name FROM filings WHERE filed_date = (SELECT max(filed_date) FROM filings)
+SELECT county FROM counties WHERE county NOT IN (SELECT county FROM filings WHERE county IS NOT NULL)
+SELECT county FROM counties WHERE county NOT IN (SELECT county FROM filings)
+SELECT filed_date, filings, sum(filings) OVER (ORDER BY filed_date) AS total FROM days
+SELECT filed_date, avg(filings) OVER (ORDER BY filed_date ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) AS week FROM days
+SELECT filed_date, filings - lag(filings) OVER (ORDER BY filed_date) AS more FROM days
+SELECT filed_date, lead(filings, 1, 0) OVER (ORDER BY filed_date) AS next FROM days
+SELECT filed_date, first_value(filings) OVER (PARTITION BY filed_month ORDER BY filed_date) AS f FROM days
+SELECT filed_date, ntile(4) OVER (ORDER BY filed_date) AS t, percent_rank() OVER (ORDER BY filings) AS p, cume_dist() OVER (ORDER BY filings) AS c FROM days
+SELECT county, filings FROM agg_county_window QUALIFY rank() OVER (ORDER BY filings DESC) <= 5
+SELECT filed_month, county, filings FROM agg_county_month QUALIFY row_number() OVER (PARTITION BY filed_month ORDER BY filings DESC, county) = 1
+SELECT county, n FROM (SELECT county, count(*) AS n FROM filings GROUP BY county) q WHERE n > (SELECT avg(n) FROM (SELECT count(*) AS n FROM filings GROUP BY county) r)
+SELECT c.county, f.population, c.filings_last_30_days * 10000.0 / f.population AS rate FROM counties c JOIN county_facts f USING (county_key)
+SELECT region, sum(filings) AS n FROM agg_county_window w JOIN county_facts f ON f.county = w.county GROUP BY region
+SELECT f.county, a.filings FROM county_facts f LEFT JOIN agg_county_window a ON a.county = f.county
+SELECT count(*) FROM filings, days WHERE filings.filed_date = days.filed_date
+SELECT a.county, b.county FROM counties a CROSS JOIN counties b WHERE a.county < b.county
+SELECT CASE WHEN county IS NULL THEN 'none' WHEN county IN ('Duval', 'Bay') THEN 'north' ELSE 'other' END AS place, count(*) AS n FROM filings GROUP BY place
+SELECT coalesce(county, 'none') AS county, count(*) AS n FROM filings GROUP BY ALL ORDER BY ALL
+SELECT count(*) FILTER (WHERE listed) AS listed, count(*) FILTER (WHERE NOT listed) AS gone FROM filings
+SELECT sum(CASE WHEN listed THEN 1 ELSE 0 END) AS n FROM filings
+SELECT bool_and(complete) AS a, bool_or(settled) AS b FROM days
+SELECT stddev(filings) AS s, stddev_pop(filings) AS p, variance(filings) AS v, median(filings) AS m, quantile_cont(filings, 0.9) AS q FROM days
+SELECT filed_date FROM days WHERE filings > 0 ORDER BY filed_date DESC LIMIT 3 OFFSET 1
+SELECT upper(name) AS u, lower(city) AS l, length(name) AS n, left(zip, 3) AS z, right(zip, 2) AS r, trim(name) AS t FROM filings
+SELECT substr(zip, 1, 3) AS zip3, count(*) AS n FROM filings GROUP BY substr(zip, 1, 3)
+SELECT split_part(name, ' ', 1) AS first, count(*) AS n FROM filings GROUP BY first
+SELECT name || ', ' || city AS place FROM filings
+SELECT concat(name, ' (', county, ')') AS place FROM filings
+SELECT replace(name, 'LLC', '') AS name FROM filings WHERE ends_with(name, 'LLC')
+SELECT strftime(filed_date, '%Y-%m') AS month, count(*) AS n FROM filings GROUP BY month
+SELECT dayname(filed_date) AS d, count(*) AS n FROM filings GROUP BY d
+SELECT CAST(filed_date AS VARCHAR) AS d, CAST(business_id AS VARCHAR) AS i FROM filings
+SELECT TRY_CAST(zip AS INTEGER) AS z FROM filings WHERE length(zip) = 5
+SELECT round(growth * 100, 1) AS percent FROM agg_county_window
+SELECT nullif(county, '') AS c, greatest(filings, 10) AS g, least(filings, 10) AS l FROM agg_county_window
+SELECT abs(-3) AS a, sqrt(16) AS b, power(2, 10) AS c, floor(2.7) AS d, ceil(2.2) AS e, ln(1) AS f, sign(-2) AS g
+SELECT county FROM filings INTERSECT SELECT county FROM counties
+SELECT county FROM counties EXCEPT SELECT county FROM filings
+SELECT county FROM filings EXCEPT ALL SELECT county FROM counties
+SELECT * EXCLUDE (url) FROM filings
+SELECT f.*, d.weekday FROM filings f JOIN days d USING (filed_date)
+SELECT date_diff('day', filed_date, dissolved_date) AS d FROM filings
+SELECT last_day(filed_date) AS d FROM filings
+SELECT county, count(*) AS n FROM filings WHERE listed AND county IS NOT NULL GROUP BY county HAVING count(*) > 3
+SELECT entity_type, county, count(*) AS n FROM filings GROUP BY 1, 2
+SELECT name AS a, name AS b, name FROM filings
+SELECT 1 AS one, 'a' AS text, NULL AS nothing, TRUE AS yes, 2.5 AS half
+SELECT avg(n) AS mean FROM (SELECT filed_date, count(*) AS n FROM filings GROUP BY filed_date) q
+SELECT title, count(DISTINCT business_id) AS n FROM officers GROUP BY title
+SELECT o.name, f.name FROM officers o JOIN filings f ON f.business_id = o.business_id
+SELECT changed_at FROM filings WHERE changed_at > TIMESTAMP '2026-01-01 00:00:00'
+SELECT CAST(changed_at AS DATE) AS day, count(*) AS n FROM filings GROUP BY day
+SELECT regexp_matches(name, 'A.*B') AS m FROM filings
+SELECT string_agg(name, ', ') AS names FROM filings
+SELECT county, count(*) AS n FROM filings GROUP BY ROLLUP (county)
+SELECT list(name) AS names FROM counties, filings WHERE 1 = 0
+SELECT name, (SELECT count(*) FROM officers o WHERE o.business_id = f.business_id) AS n FROM filings f
