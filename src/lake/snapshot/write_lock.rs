@@ -41,7 +41,9 @@ impl Lake {
     pub(crate) fn recover(&self, _lock: &LakeLock) -> Result<Repair, LakeError> {
         let repair = self.backend.recover()?;
         match self.complete_marks() {
-            Err(error) if error.is_full_disk() => tracing::warn!("the disk is full: a mark stays without its copy"),
+            Err(error) if error.is_full_disk() => {
+                tracing::warn!("the disk is full: a mark stays without its copy")
+            }
             completed => completed?,
         }
         Ok(repair)
@@ -59,7 +61,9 @@ impl Lake {
             .map_err(LakeError::storage("write", &layout.lock()))
         {
             // The lock is valid without its text, and a pruning makes room.
-            Err(error) if error.is_full_disk() => tracing::warn!("the disk is full: the lock names no holder"),
+            Err(error) if error.is_full_disk() => {
+                tracing::warn!("the disk is full: the lock names no holder")
+            }
             written => written?,
         }
         self.backend.refresh()?;
