@@ -31,7 +31,7 @@ async function look(width, scheme, script) {
   await page.keyboard.press("ArrowRight");
   switched.push(before !== (await fills(page)));
   before = await fills(page);
-  await press(await page.$("label[for=by-growth]"));
+  await press(await page.$("label[for=by-month]"));
   switched.push(before !== (await fills(page)));
 
   const counties = [];
