@@ -166,7 +166,7 @@ fn rows_that_come_back_after_a_repair_are_no_news() -> Result {
         let row = filing(id, day).seen(400);
         staging.spill_filings(filings(&[if id == 4 { row.typed("fictitious") } else { row }]))?;
     }
-    staging.merge_filings(&BTreeSet::new(), (at(400), DAY))?;
+    staging.merge_filings(&BTreeSet::new(), &|_, _| true, (at(400), DAY))?;
     staging.commit(info())?;
     let [vanished, appeared] = before;
     assert_eq!(changes(&lake)?, [change(3, "returned"), vanished, appeared, change(8, "appeared")]);
