@@ -4,12 +4,12 @@
 //!
 //! - `query`: `query`, SQL over the tables and views of a snapshot
 //! - `changes`: `changes`, what appeared, changed, vanished or returned
-//! - `elsewhere`: the way out of SQL that is not run here
+//! - `in_duckdb`: the way out of SQL that is not run here
 //! - `rows`: rows in the form that is asked for
 //! - `atom`: changes as a feed
 
 mod atom;
 pub(crate) mod changes;
-pub(crate) mod elsewhere;
+pub(crate) mod in_duckdb;
 pub(crate) mod query;
 mod rows;
