@@ -15,6 +15,7 @@
 //! - `tables`: the tables that SQL may name
 //! - `count`: plain counts of filings, without polars
 //! - `dialect`: the SQL that runs
+//! - `answer`: the rows of an aggregate's SQL
 //! - `of_days`: reading only some months
 //! - `order`: the order of SQL files that build on one another
 //! - `by_month`: computing again only months that changed
@@ -24,6 +25,7 @@
 //! - `reconcile`: the lake's counts against the API's
 //! - `error`: why an aggregate failed
 
+mod answer;
 mod ask;
 mod by_month;
 pub(crate) mod calendar;
@@ -38,6 +40,8 @@ pub(crate) mod reconcile;
 mod run;
 #[cfg(test)]
 mod shipped_tests;
+#[cfg(test)]
+mod sql_tests;
 mod tables;
 #[cfg(test)]
 mod tiny_lake;

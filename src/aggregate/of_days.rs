@@ -6,8 +6,8 @@
 //! -- Of days: days_ago >= 0 AND days_ago < 365
 //! ```
 
+use super::answer::rows_of;
 use super::error::AggregateError;
-use super::run::rows_of;
 use super::tables::SnapshotFiles;
 use crate::lake::Month;
 use crate::table::Table;

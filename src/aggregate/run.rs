@@ -6,7 +6,7 @@
 //! -- Adds up: SELECT SUM(filings) FROM agg_county_type_day equals SELECT COUNT(*) FROM filings WHERE listed
 //! ```
 
-use super::dialect::plan;
+use super::answer::rows_of;
 use super::error::AggregateError;
 use super::of_days::tables_of_days;
 use super::tables::SnapshotFiles;
@@ -116,12 +116,6 @@ pub(crate) fn check_sum(
     let sides = line.filter_map(|line| line.strip_prefix(HEAD)?.split_once(BETWEEN)).next();
     let Some((aggregate, source)) = sides else { return Ok(None) };
     Ok(Some(Sum { aggregate: number(name, aggregate, tables)?, source: number(name, source, tables)? }))
-}
-
-/// The rows of a query, in the types of SQL.
-pub(super) fn rows_of(name: &str, sql: &str, tables: &SnapshotFiles) -> Result<DataFrame, AggregateError> {
-    let planned = plan(sql, tables).map_err(|refusal| AggregateError::of_sql(name, refusal))?;
-    planned.collect().map_err(|error| AggregateError::of_sql(name, error))
 }
 
 fn number(name: &str, sql: &str, tables: &SnapshotFiles) -> Result<i64, AggregateError> {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub type SnapshotFiles = BTreeMap<String, Vec<PathBuf>>;
 
 /// The tables that SQL may name.
-pub(super) trait Tables {
+pub(super) trait Tables: Sync {
     /// The rows of a table, and its files; none where there is no such table.
     fn rows(&self, table: &str) -> Option<Result<(LazyFrame, Vec<PathBuf>), PolarsError>>;
 

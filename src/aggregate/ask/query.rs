@@ -90,7 +90,7 @@ mod tests {
             said("SELECT filings.kounty FROM filings"),
             "there is no column kounty; did you mean county?"
         );
-        assert_eq!(said("SELECT g.county FROM filings f"), "nothing in the query is called g; ");
+        assert_eq!(said("SELECT g.county FROM filings f"), "there is no table g; there are f");
         assert!(said("SELECT * FROM 'out/current/filings'").contains("not files: FROM filings"));
         assert_eq!(said("SELECT name FROM filings LIMIT 'x' FROM").lines().count(), 1);
     }

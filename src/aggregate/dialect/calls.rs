@@ -4,7 +4,7 @@ use super::coerce::{arithmetic, as_letter, call, case, cast_as, named};
 use super::functions as f;
 use super::node::{Frame, Node, Order, Seen, Window};
 use super::reduce::{REDUCES, Reduce};
-use super::refusal::{Planned, elsewhere, unknown, wrong};
+use super::refusal::{Planned, not_here, unknown, wrong};
 use super::value::{Cell, INTEGER, Kind};
 use sqlparser::ast::BinaryOperator;
 
@@ -64,7 +64,7 @@ fn no_function<T>(name: &str) -> Planned<T> {
     let known: Vec<&str> = ours.chain(REDUCES.iter().flat_map(|known| known.names)).copied().collect();
     match crate::contract::nearest::nearest(name, known.iter().copied(), 0.8) {
         Some(_) => unknown("function", name, &known),
-        None => elsewhere(format_args!("the function {name}")),
+        None => not_here(format_args!("the function {name}")),
     }
 }
 
@@ -94,7 +94,7 @@ fn round(mut args: Vec<Node>) -> Planned<Node> {
     }
 }
 
-/// A number to a whole one.
+/// A number to an integer.
 fn to_unit(
     args: Vec<Node>,
     exact: &'static super::node::Function,
@@ -132,7 +132,7 @@ pub(super) fn reduce(
         }));
     }
     if args.len() != known.takes.len() {
-        return elsewhere(format_args!("{name} with {} arguments", args.len()));
+        return not_here(format_args!("{name} with {} arguments", args.len()));
     }
     let reduce = match (known.reduce, args.get(1)) {
         (Reduce::Quantile(_), Some(Node::Literal(part, kind))) => {
@@ -143,7 +143,7 @@ pub(super) fn reduce(
             }
             Reduce::Quantile(part)
         }
-        (_, Some(_)) => return elsewhere(format_args!("{name} with 2 arguments")),
+        (_, Some(_)) => return not_here(format_args!("{name} with 2 arguments")),
         (reduce, None) => reduce,
     };
     let letter = known.takes.chars().next().unwrap_or('a');
@@ -170,7 +170,7 @@ pub(super) fn window(
         let rows = match (args.len() > 1).then(|| args.remove(1)) {
             None => 1,
             Some(Node::Literal(Cell::Int(rows), INTEGER)) => rows,
-            Some(_) => return elsewhere(format_args!("{name} by a number of rows that is no literal")),
+            Some(_) => return not_here(format_args!("{name} by a number of rows that is no literal")),
         };
         // A default has the type of the values.
         *args = super::coerce::same_kind(std::mem::take(args))?;
@@ -182,7 +182,7 @@ pub(super) fn window(
             args = of.map(|of| *of).into_iter().collect();
             (Seen::Reduced(reduce), given)
         }
-        (_, Some(_)) => return elsewhere(format_args!("{name} with DISTINCT in a window")),
+        (_, Some(_)) => return not_here(format_args!("{name} with DISTINCT in a window")),
         ("row_number", _) => (Seen::RowNumber, 0),
         ("rank", _) => (Seen::Rank, 0),
         ("dense_rank", _) => (Seen::DenseRank, 0),
@@ -194,7 +194,7 @@ pub(super) fn window(
         ("first_value", _) => (Seen::First, 1),
         ("last_value", _) => (Seen::Last, 1),
         ("nth_value", _) => (Seen::Nth, 2),
-        _ => return elsewhere(format_args!("the window function {name}")),
+        _ => return not_here(format_args!("the window function {name}")),
     };
     if given != takes {
         return wrong(format!("{name} has {given} arguments"), format!("it takes {takes}"));

@@ -3,7 +3,7 @@
 use super::convert::{cast_cell, day_of, rescaled};
 use super::functions as f;
 use super::node::{Function, Id, Node, Set};
-use super::refusal::{Planned, Refusal, elsewhere, wrong};
+use super::refusal::{Planned, Refusal, not_here, wrong};
 use super::value::{Cell, Cells, INTEGER, Kind, MOST_PLACES, column_of};
 use polars::prelude::{DataFrame, IntoLazy as _, NamedFrom as _, Series};
 use sqlparser::ast::BinaryOperator;
@@ -18,7 +18,7 @@ const MOST_COMPARED: usize = 12;
 /// A function by its name.
 pub(super) fn named(name: &str) -> Planned<&'static Function> {
     let found = f::FUNCTIONS.iter().find(|function| function.names.contains(&name));
-    found.map_or_else(|| elsewhere(name), Ok)
+    found.map_or_else(|| not_here(name), Ok)
 }
 
 /// A call with its arguments in the types that the function takes.
@@ -288,7 +288,7 @@ pub(super) fn folded(node: Node) -> Planned<Node> {
     // As of a column each, so that there is one way to compute it.
     let mut literals = Vec::new();
     let over = node.with_parts::<Refusal>(&mut |part| {
-        let Node::Literal(cell, kind) = part else { return elsewhere("such an expression") };
+        let Node::Literal(cell, kind) = part else { return not_here("such an expression") };
         let id: Id = format!("part{}", literals.len()).into();
         literals.push(column_of(id.clone(), *kind, 1, std::iter::once(Ok(cell.clone())))?);
         Ok(Node::Column(id, *kind))

@@ -123,13 +123,13 @@ pub(super) fn written<'a>(of: &Cell<'_>, format: &str) -> Made<'a> {
 }
 
 /// A day some days later.
-pub(super) fn moved<'a>(of: &Cell<'_>, days: i64) -> Made<'a> {
+pub(super) fn days_later<'a>(of: &Cell<'_>, days: i64) -> Made<'a> {
     let moved = of.day().checked_add(days).ok_or(OUTSIDE)?;
     date(moved).map(|day| Cell::Day(epoch_days(day)))
 }
 
 /// A time some months later, at most at the end of the month.
-pub(super) fn moved_months<'a>(of: &Cell<'_>, months: i64) -> Made<'a> {
+pub(super) fn months_later<'a>(of: &Cell<'_>, months: i64) -> Made<'a> {
     let day = date(of.day())?;
     let first = first_of(month_number(day).checked_add(months).ok_or(OUTSIDE)?)?;
     let moved = first.with().day(day.day().min(first.days_in_month())).build().map_err(|_| OUTSIDE)?;

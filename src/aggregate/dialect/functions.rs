@@ -49,7 +49,7 @@ fn double(of: f64) -> Result<Cell<'static>, String> {
     Ok(Cell::Double(of))
 }
 
-fn whole(of: Option<i64>, what: &str) -> Result<Cell<'static>, String> {
+fn integer(of: Option<i64>, what: &str) -> Result<Cell<'static>, String> {
     of.map(Cell::Int).ok_or_else(|| format!("{what} is beyond 64 bits: cast to DOUBLE first"))
 }
 
@@ -95,7 +95,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     // Numbers.
     row(&["abs"], "n", 'n', |of, _| match &of[0] {
         Cell::Double(of) => double(of.abs()),
-        of => whole(of.int().checked_abs(), "abs"),
+        of => integer(of.int().checked_abs(), "abs"),
     }),
     row(&["sign"], "n", 'i', |of, _| {
         let of = of[0].double();
@@ -153,11 +153,11 @@ pub(super) static MODULO_DOUBLES: Function =
     row(&["%"], "dd", 'd', |of, _| double(of[0].double() % of[1].double()));
 /// Exact numbers of one decimal place.
 pub(super) static ADD: Function =
-    row(&["+"], "nn", 'n', |of, _| whole(of[0].int().checked_add(of[1].int()), "a sum"));
+    row(&["+"], "nn", 'n', |of, _| integer(of[0].int().checked_add(of[1].int()), "a sum"));
 pub(super) static SUBTRACT: Function =
-    row(&["-"], "nn", 'n', |of, _| whole(of[0].int().checked_sub(of[1].int()), "a difference"));
+    row(&["-"], "nn", 'n', |of, _| integer(of[0].int().checked_sub(of[1].int()), "a difference"));
 pub(super) static MULTIPLY: Function =
-    row(&["*"], "nn", 'n', |of, _| whole(of[0].int().checked_mul(of[1].int()), "a product"));
+    row(&["*"], "nn", 'n', |of, _| integer(of[0].int().checked_mul(of[1].int()), "a product"));
 pub(super) static MODULO: Function = row(&["%"], "nn", 'n', |of, _| {
     of[0]
         .int()
@@ -174,7 +174,7 @@ pub(super) static QUOTIENT: Function = row(&["//"], "ii", 'i', |of, _| {
 });
 pub(super) static NEGATE: Function = row(&["-"], "n", 'n', |of, _| match &of[0] {
     Cell::Double(of) => double(-of),
-    of => whole(of.int().checked_neg(), "a number"),
+    of => integer(of.int().checked_neg(), "a number"),
 });
 /// A number to some places, of doubles.
 pub(super) static ROUND: Function = row(&["round"], "di", 'd', |of, _| {
@@ -187,14 +187,14 @@ pub(super) static ROUND: Function = row(&["round"], "di", 'd', |of, _| {
 pub(super) static ROUND_UNITS: Function = row(&["round"], "nii", 'n', |of, _| {
     let (of, unit) = (i128::from(of[0].int()), i128::from(of[1].int()));
     let half = if of < 0 { -unit / 2 } else { unit / 2 };
-    whole(i64::try_from((of + half) / unit * unit).ok(), "round")
+    integer(i64::try_from((of + half) / unit * unit).ok(), "round")
 });
 pub(super) static FLOOR_UNITS: Function =
-    row(&["floor"], "ni", 'n', |of, _| whole(Some(of[0].int().div_euclid(of[1].int())), "floor"));
+    row(&["floor"], "ni", 'n', |of, _| integer(Some(of[0].int().div_euclid(of[1].int())), "floor"));
 pub(super) static CEIL_UNITS: Function =
-    row(&["ceil"], "ni", 'n', |of, _| whole(Some(-(-of[0].int()).div_euclid(of[1].int())), "ceil"));
+    row(&["ceil"], "ni", 'n', |of, _| integer(Some(-(-of[0].int()).div_euclid(of[1].int())), "ceil"));
 pub(super) static TRUNC_UNITS: Function =
-    row(&["trunc"], "ni", 'n', |of, _| whole(Some(of[0].int() / of[1].int()), "trunc"));
+    row(&["trunc"], "ni", 'n', |of, _| integer(Some(of[0].int() / of[1].int()), "trunc"));
 pub(super) static FLOOR: Function = row(&["floor"], "d", 'd', |of, _| double(of[0].double().floor()));
 pub(super) static CEIL: Function = row(&["ceil"], "d", 'd', |of, _| double(of[0].double().ceil()));
 pub(super) static TRUNC: Function = row(&["trunc"], "d", 'd', |of, _| double(of[0].double().trunc()));
@@ -213,11 +213,11 @@ pub(super) static SLICE: Function = native(&["substr"], "tii", 't', |of| {
     text.str().slice(from - lit(1), length)
 });
 /// Days.
-pub(super) static ADD_DAYS: Function = row(&["+"], "Di", 'y', |of, _| days::moved(&of[0], of[1].int()));
+pub(super) static ADD_DAYS: Function = row(&["+"], "Di", 'y', |of, _| days::days_later(&of[0], of[1].int()));
 pub(super) static DAYS_BETWEEN: Function =
     row(&["-"], "DD", 'i', |of, _| Ok(Cell::Int(of[0].day() - of[1].day())));
 pub(super) static ADD_MONTHS: Function =
-    row(&["+"], "Di", 'T', |of, _| days::moved_months(&of[0], of[1].int()));
+    row(&["+"], "Di", 'T', |of, _| days::months_later(&of[0], of[1].int()));
 pub(super) static ADD_MICROS: Function = row(&["+"], "Di", 'T', |of, _| {
     of[0]
         .micros()

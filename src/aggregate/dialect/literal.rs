@@ -1,7 +1,7 @@
 //! Literals and the names of types.
 
 use super::node::Node;
-use super::refusal::{Planned, elsewhere, wrong};
+use super::refusal::{Planned, not_here, wrong};
 use super::value::{Cell, INTEGER, Kind, MOST_PLACES};
 use sqlparser::ast::{DataType, Value};
 
@@ -28,7 +28,7 @@ pub(super) fn literal(value: &Value) -> Planned<Node> {
                 _ => return wrong(format!("the number {text} is too long"), "write it as a double: 1e20"),
             }
         }
-        other => return elsewhere(other),
+        other => return not_here(other),
     })
 }
 

@@ -35,6 +35,7 @@ mod refusal;
 mod resolve;
 mod rows;
 mod statement;
+
 mod texts;
 mod value;
 

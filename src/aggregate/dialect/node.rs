@@ -100,7 +100,7 @@ pub(super) enum Node {
     Call(&'static Function, Vec<Node>, Kind),
     /// Conditions with results, and the result of no condition.
     Case(Vec<(Node, Node)>, Box<Node>, Kind),
-    /// A value in another type, of the bits if it is whole; NULL where it cannot be, if that is asked for.
+    /// A value in another type, of the bits if it is an integer; NULL where it cannot be, if that is asked for.
     Cast(Box<Node>, Kind, u8, bool),
     In(Vec<Node>, Arc<Set>),
     /// Of the values, distinct or not; the type is that of the values.

@@ -1,7 +1,7 @@
 //! From SQL to rows.
 
 use super::names::Ids;
-use super::refusal::{Planned, first_line};
+use super::refusal::{Planned, first_line, not_here};
 use super::rows::Planner;
 use super::statement::{parsed, tables_of};
 use super::value::Kind;
@@ -9,11 +9,14 @@ use crate::aggregate::tables::Tables;
 use polars::error::{PolarsError, PolarsResult, set_warning_function};
 use polars::frame::DataFrame;
 use polars::prelude::{Engine, LazyFrame, col, lit};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::Builder;
 
 /// Files of this size together are read at once, which takes up to half the time: about 1.3 million rows of an aggregate, or 70,000
 /// filings.
 const MOST_IN_MEMORY: u64 = 2 << 20;
+
+/// A plan has calls in calls, as SQL has brackets in brackets: the stack of a thread of the program is too small for some.
+const STACK: usize = 64 << 20;
 
 /// A query that can run.
 pub(in crate::aggregate) struct Plan {
@@ -30,9 +33,17 @@ pub(in crate::aggregate) fn tables_named(sql: &str) -> Planned<Vec<String>> {
 /// Plans the query of a text over tables. Subqueries in place of values are run.
 pub(in crate::aggregate) fn plan(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
     set_warning_function(|what, _| tracing::debug!("polars: {what}"));
+    on_large_stack(|| planned(sql, tables)).unwrap_or_else(|| not_here("this query"))
+}
+
+/// The result on a thread of its own; none if it panics.
+fn on_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> Option<T> {
+    std::thread::scope(|scope| Builder::new().stack_size(STACK).spawn_scoped(scope, run).ok()?.join().ok())
+}
+
+fn planned(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
     let query = parsed(sql)?;
-    let planner = Planner { tables, ids: Ids::default() };
-    let rows = planner.query(&query, &Vec::new(), &[])?;
+    let rows = Planner { tables, ids: Ids::default() }.query(&query, &Vec::new(), &[])?;
     let selected = rows.columns.iter().map(|column| {
         let stored = col(column.id.clone());
         let value = match column.kind {
@@ -61,9 +72,9 @@ impl Plan {
             false => self.frame.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single()),
         };
         let failed = |why: String| PolarsError::ComputeError(why.into());
-        match catch_unwind(AssertUnwindSafe(run)) {
-            Ok(rows) => rows.map_err(|error| failed(first_line(&error))),
-            Err(_) => Err(failed("polars cannot run this query".to_owned())),
+        match on_large_stack(run) {
+            Some(rows) => rows.map_err(|error| failed(first_line(&error))),
+            None => Err(failed("polars cannot run this query".to_owned())),
         }
     }
 

@@ -11,7 +11,7 @@ pub struct Refusal {
     /// The form to use.
     pub way_out: Option<String>,
     /// Whether `DuckDB` may run it.
-    pub is_elsewhere: bool,
+    pub is_for_duckdb: bool,
     /// A table that there is not, and those there are.
     pub missing: Option<(String, Vec<String>)>,
 }
@@ -20,15 +20,15 @@ pub(super) type Planned<T> = Result<T, Refusal>;
 
 /// A mistake in SQL, and the form to use.
 pub(super) fn wrong<T>(reason: impl Into<String>, way_out: impl Into<String>) -> Planned<T> {
-    Err(Refusal { reason: reason.into(), way_out: Some(way_out.into()), is_elsewhere: false, missing: None })
+    Err(Refusal { reason: reason.into(), way_out: Some(way_out.into()), is_for_duckdb: false, missing: None })
 }
 
 /// SQL that is right, and is not run here.
-pub(super) fn elsewhere<T>(what: impl std::fmt::Display) -> Planned<T> {
+pub(super) fn not_here<T>(what: impl std::fmt::Display) -> Planned<T> {
     Err(Refusal {
         reason: format!("{what} is not run here"),
         way_out: None,
-        is_elsewhere: true,
+        is_for_duckdb: true,
         missing: None,
     })
 }
@@ -53,7 +53,7 @@ pub(super) fn no_table<T>(name: &str, known: &[&str]) -> Planned<T> {
     };
     let missing = (name.to_owned(), known.iter().map(|name| (*name).to_owned()).collect());
     let reason = format!("there is no table {name}");
-    Err(Refusal { reason, way_out: Some(way_out), is_elsewhere: false, missing: Some(missing) })
+    Err(Refusal { reason, way_out: Some(way_out), is_for_duckdb: false, missing: Some(missing) })
 }
 
 /// A name that nothing has.
@@ -63,7 +63,7 @@ pub(super) fn unknown<T>(what: &str, name: &str, known: &[&str]) -> Planned<T> {
 
 impl From<PolarsError> for Refusal {
     fn from(error: PolarsError) -> Self {
-        Self { reason: first_line(&error), way_out: None, is_elsewhere: false, missing: None }
+        Self { reason: first_line(&error), way_out: None, is_for_duckdb: false, missing: None }
     }
 }
 

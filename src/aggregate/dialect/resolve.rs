@@ -9,12 +9,12 @@ use super::functions as f;
 use super::literal::{kind_of, literal};
 use super::names::{Column, find, is_same, no_column};
 use super::node::{Frame, Function, Node, Order};
-use super::refusal::{Planned, elsewhere, wrong};
+use super::refusal::{Planned, not_here, wrong};
 use super::value::{Cell, INTEGER, Kind};
 use sqlparser::ast::{
     BinaryOperator, CastKind, CeilFloorKind, DuplicateTreatment, Expr, FunctionArg, FunctionArgExpr,
     FunctionArguments, Ident, NamedWindowDefinition, NamedWindowExpr, OrderByExpr, TrimWhereField,
-    UnaryOperator, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
+    TypedString, UnaryOperator, ValueWithSpan, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
 use std::collections::HashMap;
 
@@ -71,11 +71,7 @@ impl Scope<'_> {
             Expr::Identifier(name) => self.name(std::slice::from_ref(name)),
             Expr::CompoundIdentifier(names) => self.name(names),
             Expr::Value(value) => literal(&value.value),
-            Expr::TypedString(typed) => {
-                let text = typed.value.clone().into_string().unwrap_or_default();
-                let kind = kind_of(&typed.data_type)?.0;
-                constant_as(&Node::text(&text), kind)
-            }
+            Expr::TypedString(typed) => typed_text(typed),
             Expr::UnaryOp { op, expr } => self.unary(*op, expr),
             Expr::BinaryOp { left, op, right } => self.binary(left, op, right),
             Expr::IsNull(of) => call(&f::IS_NULL, vec![self.node(of)?]),
@@ -100,12 +96,10 @@ impl Scope<'_> {
                 negated_if(*negated, in_list(self.node(expr)?, self.all(list)?)?)
             }
             Expr::Like { negated, any: false, expr, pattern, escape_char } => {
-                let escape = escape_char.as_ref().and_then(|escape| escape.value.clone().into_string());
-                self.like(&f::LIKE, *negated, (expr, pattern), escape)
+                self.like(&f::LIKE, *negated, (expr, pattern), escape_char.as_ref())
             }
             Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
-                let escape = escape_char.as_ref().and_then(|escape| escape.value.clone().into_string());
-                self.like(&f::ILIKE, *negated, (expr, pattern), escape)
+                self.like(&f::ILIKE, *negated, (expr, pattern), escape_char.as_ref())
             }
             Expr::Case { operand, conditions, else_result, .. } => {
                 let cases = conditions.iter().map(|case| {
@@ -139,7 +133,7 @@ impl Scope<'_> {
             (Some(Answer::Rows(cells, kind)), Expr::InSubquery { expr, .. }) => {
                 negated_if(negated, in_cells(self.node(expr)?, cells, *kind)?)
             }
-            _ => elsewhere("a subquery in this place"),
+            _ => not_here("a subquery in this place"),
         }
     }
 
@@ -153,9 +147,10 @@ impl Scope<'_> {
         function: &'static Function,
         negated: bool,
         (of, pattern): (&Expr, &Expr),
-        escape: Option<String>,
+        escape: Option<&ValueWithSpan>,
     ) -> Planned<Node> {
-        let parts = vec![self.node(of)?, self.node(pattern)?, Node::text(&escape.unwrap_or_default())];
+        let escape = escape.and_then(|escape| escape.value.clone().into_string()).unwrap_or_default();
+        let parts = vec![self.node(of)?, self.node(pattern)?, Node::text(&escape)];
         negated_if(negated, call(function, parts)?)
     }
 
@@ -164,12 +159,12 @@ impl Scope<'_> {
             UnaryOperator::Not => not(self.condition(expr)?),
             UnaryOperator::Plus => self.node(expr),
             UnaryOperator::Minus => call(&f::NEGATE, vec![self.node(expr)?]),
-            _ => elsewhere(format_args!("the operator {op}")),
+            _ => not_here(format_args!("the operator {op}")),
         }
     }
 
     fn binary(&self, left: &Expr, op: &BinaryOperator, right: &Expr) -> Planned<Node> {
-        if let Some(moved) = self.moved(left, op, right)? {
+        if let Some(moved) = self.shifted(left, op, right)? {
             return Ok(moved);
         }
         let (one, other) = (self.node(left)?, self.node(right)?);
@@ -196,13 +191,13 @@ impl Scope<'_> {
             | BinaryOperator::Modulo => {
                 return arithmetic(op, one, other);
             }
-            _ => return elsewhere(format_args!("the operator {op}")),
+            _ => return not_here(format_args!("the operator {op}")),
         };
         call(function, vec![one, other])
     }
 
     /// A day or time and an interval.
-    fn moved(&self, left: &Expr, op: &BinaryOperator, right: &Expr) -> Planned<Option<Node>> {
+    fn shifted(&self, left: &Expr, op: &BinaryOperator, right: &Expr) -> Planned<Option<Node>> {
         let (of, by, sign) = match (left, op, right) {
             (of, BinaryOperator::Plus, Expr::Interval(by))
             | (Expr::Interval(by), BinaryOperator::Plus, of) => (of, by, 1),
@@ -267,7 +262,7 @@ impl Scope<'_> {
                 calls::scalar("floor", all(&[Some(expr)])?)
             }
             Expr::Position { expr, r#in } => calls::scalar("strpos", all(&[Some(r#in), Some(expr)])?),
-            other => elsewhere(other),
+            other => not_here(other),
         }
     }
 
@@ -276,19 +271,19 @@ impl Scope<'_> {
         let (mut args, mut is_distinct) = (Vec::new(), false);
         if let FunctionArguments::List(list) = &function.args {
             if !list.clauses.is_empty() {
-                return elsewhere(function);
+                return not_here(function);
             }
             is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
             for arg in &list.args {
                 match arg {
                     FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => args.push(self.node(expr)?),
                     FunctionArg::Unnamed(FunctionArgExpr::Wildcard) if name == "count" => {}
-                    _ => return elsewhere(function),
+                    _ => return not_here(function),
                 }
             }
         }
         if !function.within_group.is_empty() || function.null_treatment.is_some() {
-            return elsewhere(function);
+            return not_here(function);
         }
         let filter = function.filter.as_ref().map(|filter| self.condition(filter)).transpose()?;
         let reduced = calls::reduce(&name, &args, is_distinct, filter)?;
@@ -301,7 +296,7 @@ impl Scope<'_> {
                 )
             }
             (None, Some(node)) => Ok(node),
-            (None, None) if is_distinct || function.filter.is_some() => elsewhere(function),
+            (None, None) if is_distinct || function.filter.is_some() => not_here(function),
             (None, None) => calls::scalar(&name, args),
             (Some(over), reduced) => {
                 let spec = self.window_spec(over)?;
@@ -316,7 +311,7 @@ impl Scope<'_> {
     fn window_spec(&self, over: &WindowType) -> Planned<WindowSpec> {
         let name = match over {
             WindowType::WindowSpec(spec) if spec.window_name.is_none() => return Ok(spec.clone()),
-            WindowType::WindowSpec(spec) => return elsewhere(spec),
+            WindowType::WindowSpec(spec) => return not_here(spec),
             WindowType::NamedWindow(name) => name,
         };
         let found = self.windows.iter().find(|window| is_same(&window.0.value, &name.value));
@@ -329,7 +324,7 @@ impl Scope<'_> {
     /// What is sorted by, NULL last if nothing else is said.
     pub(super) fn order(&self, by: &OrderByExpr) -> Planned<Order> {
         if by.with_fill.is_some() {
-            return elsewhere(by);
+            return not_here(by);
         }
         Ok(order_of(self.node(&by.expr)?, &by.options))
     }
@@ -366,8 +361,14 @@ fn frame(spec: &WindowSpec, has_order: bool) -> Planned<Frame> {
             (Some(start), Some(end)) if start.is_none_or(|start| end.is_none_or(|end| start <= end)) => {
                 Ok(Frame::Rows(start, end))
             }
-            _ => elsewhere("such a frame"),
+            _ => not_here("such a frame"),
         },
-        _ => elsewhere("a frame by values"),
+        _ => not_here("a frame by values"),
     }
+}
+
+/// A text with its type before it.
+fn typed_text(typed: &TypedString) -> Planned<Node> {
+    let text = typed.value.clone().into_string().unwrap_or_default();
+    constant_as(&Node::text(&text), kind_of(&typed.data_type)?.0)
 }

@@ -96,7 +96,7 @@ pub(super) fn pad<'a>(of: &[Cell<'_>], at_start: bool) -> Result<Cell<'a>, Strin
     Ok(Cell::text(if at_start { filling + &cut } else { cut + &filling }))
 }
 
-/// Whether a text has a pattern: `%` stands for any characters, `_` for one; after the escape character both stand for themselves.
+/// Whether a text has a pattern: `%` is any characters, `_` is one; after the escape character both are themselves.
 pub(super) fn is_like(text: &str, pattern: &str, escape: &str) -> Result<bool, String> {
     let escape = escape.chars().next();
     let mut steps = Vec::new();

@@ -1,6 +1,6 @@
 //! `export`: a snapshot as text files, as a DuckDB file; snapshots as a Delta table, as a DuckLake catalogue.
 
-use super::ask::elsewhere::with_duckdb;
+use super::ask::in_duckdb::with_duckdb;
 use crate::aggregate::choose_businesses;
 use crate::cli::args::{ExportCommand, Selection, SnapshotName};
 use crate::cli::context::open_lake::{open_lake, snapshot_number};

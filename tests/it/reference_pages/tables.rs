@@ -94,7 +94,7 @@ fn aggregates_page_is_the_heads_of_the_sql_files() {
     let mut text = head(
         "Aggregates",
         "Each `pipelines/aggregates/NAME.sql` becomes the table `agg_NAME`: one file, written by every run from the tables of that run. \
-         A file you add may read every [table](tables.md) and every other aggregate, in the SQL that polars knows; \
+         A file you add may read every [table](tables.md) and every other aggregate, in [the SQL of `query`](../guides/query.md#the-sql); \
          its columns are BIGINT, DOUBLE, STRING, BOOLEAN or DATE. \
          The shipped files give the same cells on DuckDB and on Spark.",
     );

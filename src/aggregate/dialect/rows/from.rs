@@ -4,7 +4,7 @@ use super::super::coerce::{call, named};
 use super::super::functions as f;
 use super::super::names::{Column, Ids, Rows, is_same};
 use super::super::node::{Id, Node};
-use super::super::refusal::{Planned, elsewhere, unknown, wrong};
+use super::super::refusal::{Planned, not_here, unknown, wrong};
 use super::super::resolve::{Answer, Scope};
 use super::super::value::{Cell, Kind};
 use polars::prelude::{
@@ -71,7 +71,7 @@ pub(super) fn joined(
         J::Semi(on) | J::LeftSemi(on) => (Kept::Left { with_match: true }, on),
         J::Anti(on) | J::LeftAnti(on) => (Kept::Left { with_match: false }, on),
         J::CrossJoin(JoinConstraint::None) => (Kept::Matches, &JoinConstraint::None),
-        _ => return elsewhere("such a join"),
+        _ => return not_here("such a join"),
     };
     let is_cross = matches!(join.join_operator, J::CrossJoin(_));
     match constraint {
@@ -330,7 +330,7 @@ pub(super) fn aliased(
     Ok(rows)
 }
 
-/// The columns that a `*` stands for.
+/// The columns of a `*`.
 pub(super) fn starred(columns: &[Column], table: Option<&str>, without: &[String]) -> Planned<Vec<Column>> {
     let is_of = |column: &&Column| table.is_none_or(|table| is_same(&column.table, table));
     if let Some(table) = table

@@ -2,7 +2,7 @@
 
 use super::super::coerce::one_row;
 use super::super::names::{Column, Ids, Rows, is_same};
-use super::super::refusal::{Planned, elsewhere};
+use super::super::refusal::{Planned, not_here};
 use super::super::resolve::Scope;
 use super::from::aliased;
 use super::order::{order_of_result, rows_of_limit, sorted};
@@ -36,7 +36,7 @@ impl Planner<'_> {
             || query.format_clause.is_some()
             || !query.pipe_operators.is_empty()
         {
-            return elsewhere("such a query");
+            return not_here("such a query");
         }
         let mut named = named.clone();
         self.name_queries(query, &mut named)?;
@@ -63,7 +63,7 @@ impl Planner<'_> {
     pub(super) fn name_queries(&self, query: &Query, named: &mut Named) -> Planned<()> {
         let Some(with) = &query.with else { return Ok(()) };
         if with.recursive {
-            return elsewhere("WITH RECURSIVE");
+            return not_here("WITH RECURSIVE");
         }
         for table in &with.cte_tables {
             let rows = self.query(&table.query, named, &[])?;
@@ -74,9 +74,9 @@ impl Planner<'_> {
     }
 
     fn limited(&self, frame: LazyFrame, limit: &LimitClause) -> Planned<LazyFrame> {
-        let LimitClause::LimitOffset { limit, offset, limit_by } = limit else { return elsewhere(limit) };
+        let LimitClause::LimitOffset { limit, offset, limit_by } = limit else { return not_here(limit) };
         if !limit_by.is_empty() {
-            return elsewhere("LIMIT BY");
+            return not_here("LIMIT BY");
         }
         let answers = HashMap::new();
         let scope = Scope {
@@ -107,7 +107,7 @@ impl Planner<'_> {
                 let (left, right) = (self.body(left, named, outer)?, self.body(right, named, outer)?);
                 self.operation(left, right, *op, *set_quantifier)
             }
-            _ => elsewhere("such a query"),
+            _ => not_here("such a query"),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::super::coerce::cast_as;
 use super::super::names::{Column, Rows, is_same};
 use super::super::node::{Id, Node};
-use super::super::refusal::{Planned, elsewhere, no_table, wrong};
+use super::super::refusal::{Planned, no_table, not_here, wrong};
 use super::super::value::Kind;
 use super::from::{aliased, joined};
 use super::query::{Named, Planner};
@@ -55,10 +55,10 @@ impl Planner<'_> {
                 let mut all = self.sources(table_with_joins, named)?;
                 match all.len() {
                     1 => Ok(all.remove(0)),
-                    _ => elsewhere("CROSS JOIN in brackets"),
+                    _ => not_here("CROSS JOIN in brackets"),
                 }
             }
-            _ => elsewhere("such a table in FROM"),
+            _ => not_here("such a table in FROM"),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::names::{Column, Ids, Rows, find};
 use super::super::node::{Id, Node, Order};
-use super::super::refusal::{Planned, elsewhere, wrong};
+use super::super::refusal::{Planned, not_here, wrong};
 use super::super::resolve::{Answer, Scope, order_of};
 use super::from::{Kept, conjuncts, filtered, matched, starred};
 use super::group::{Needed, grouped, windowed};
@@ -120,7 +120,7 @@ impl Selection<'_> {
             || select.exclude.is_some()
             || select.value_table_mode.is_some()
             || matches!(select.distinct, Some(Distinct::On(_)));
-        if is_other { elsewhere("such a SELECT") } else { Ok(()) }
+        if is_other { not_here("such a SELECT") } else { Ok(()) }
     }
 
     fn outputs(&self, columns: &[Column]) -> Planned<Vec<(String, Node)>> {
@@ -144,7 +144,7 @@ impl Selection<'_> {
                     outputs.extend(stars(columns, Some(table.to_string().trim_matches('"')), options)?);
                     continue;
                 }
-                other => return elsewhere(other),
+                other => return not_here(other),
             };
             let node = self.scope(columns, &outputs).node(expr)?;
             let name = match (name, expr) {
@@ -191,13 +191,13 @@ impl Selection<'_> {
                 return if others.is_empty() {
                     Ok((keys.collect(), true))
                 } else {
-                    elsewhere("such a GROUP BY")
+                    not_here("such a GROUP BY")
                 };
             }
             GroupByExpr::Expressions(exprs, others) => (exprs, others),
         };
         if !others.is_empty() {
-            return elsewhere("such a GROUP BY");
+            return not_here("such a GROUP BY");
         }
         let scope = self.scope(columns, outputs);
         let key = |expr: &Expr| match ordinal(expr) {
@@ -214,7 +214,7 @@ impl Selection<'_> {
     fn order_by(&self, columns: &[Column], outputs: &[(String, Node)]) -> Planned<Vec<Order>> {
         let Some(order) = self.order else { return Ok(Vec::new()) };
         if order.interpolate.is_some() {
-            return elsewhere(order);
+            return not_here(order);
         }
         let scope = Scope { are_aliases_first: true, ..self.scope(columns, outputs) };
         if let Some(options) = of_all(order) {
@@ -304,7 +304,7 @@ fn stars(
     options: &WildcardAdditionalOptions,
 ) -> Planned<Vec<(String, Node)>> {
     if options.opt_ilike.is_some() || options.opt_replace.is_some() || options.opt_rename.is_some() {
-        return elsewhere(options);
+        return not_here(options);
     }
     let plain = |name: String| name.trim_matches('"').to_owned();
     let mut without = match &options.opt_exclude {

@@ -1,9 +1,9 @@
 //! `UNION`, `INTERSECT` and `EXCEPT`.
 
 use super::super::coerce::cast_as;
-use super::super::names::Rows;
+use super::super::names::{Column, Rows};
 use super::super::node::{Frame, Id, Seen};
-use super::super::refusal::{Planned, elsewhere, wrong};
+use super::super::refusal::{Planned, not_here, wrong};
 use super::super::value::INTEGER;
 use super::query::Planner;
 use super::select::unique;
@@ -30,19 +30,9 @@ impl Planner<'_> {
         let is_all = match quantifier {
             SetQuantifier::All => true,
             SetQuantifier::None | SetQuantifier::Distinct => false,
-            _ => return elsewhere(format_args!("{op} {quantifier}")),
+            _ => return not_here(format_args!("{op} {quantifier}")),
         };
-        let mut columns = left.columns.clone();
-        for (column, other) in columns.iter_mut().zip(&right.columns) {
-            match column.kind.with(other.kind) {
-                Some(kind) => (column.kind, column.id) = (kind, self.ids.next()),
-                None => {
-                    let reason =
-                        format!("{} is {} and {}", column.name, column.kind.name(), other.kind.name());
-                    return wrong(reason, "cast one of them: CAST(x AS VARCHAR)");
-                }
-            }
-        }
+        let columns = self.common_columns(&left, &right)?;
         let side = |rows: Rows| -> Planned<LazyFrame> {
             let pairs = rows.columns.iter().zip(&columns);
             let cast = pairs.map(|(from, to)| {
@@ -56,21 +46,7 @@ impl Planner<'_> {
             SetOperator::Union => concat([left, right], UnionArgs::default())?,
             SetOperator::Intersect | SetOperator::Except | SetOperator::Minus => {
                 if is_all {
-                    // Equal rows are numbered, so that each is taken once.
-                    let number = self.ids.next();
-                    let window = OverColumns {
-                        seen: Seen::RowNumber,
-                        of: Vec::new(),
-                        by: by.clone(),
-                        order: Vec::new(),
-                        frame: Frame::All,
-                        kind: INTEGER,
-                    };
-                    let numbered = |frame: LazyFrame| {
-                        frame.with_column(window.clone().in_polars(&by[0]).alias(number.clone()))
-                    };
-                    (left, right) = (numbered(left), numbered(right));
-                    by.push(number);
+                    (left, right) = self.numbered(left, right, &mut by);
                 }
                 let how = if op == SetOperator::Intersect { JoinType::Semi } else { JoinType::Anti };
                 let on: Vec<_> = by.iter().map(|id| col(id.clone())).collect();
@@ -82,5 +58,32 @@ impl Planner<'_> {
         let frame = frame.select(unique(&columns));
         let frame = if is_all { frame } else { frame.unique_generic(None, UniqueKeepStrategy::Any) };
         Ok(Rows::new(frame, columns))
+    }
+
+    /// Both sides with equal rows numbered, so that each is taken once.
+    fn numbered(&self, left: LazyFrame, right: LazyFrame, by: &mut Vec<Id>) -> (LazyFrame, LazyFrame) {
+        let (seen, frame) = (Seen::RowNumber, Frame::All);
+        let (of, order) = (Vec::new(), Vec::new());
+        let window = OverColumns { seen, of, by: by.clone(), order, frame, kind: INTEGER };
+        let id = self.ids.next();
+        let number = window.in_polars(&by[0]).alias(id.clone());
+        by.push(id);
+        (left.with_column(number.clone()), right.with_column(number))
+    }
+
+    /// Columns that hold the values of both sides.
+    fn common_columns(&self, left: &Rows, right: &Rows) -> Planned<Vec<Column>> {
+        let mut columns = left.columns.clone();
+        for (column, other) in columns.iter_mut().zip(&right.columns) {
+            match column.kind.with(other.kind) {
+                Some(kind) => (column.kind, column.id) = (kind, self.ids.next()),
+                None => {
+                    let reason =
+                        format!("{} is {} and {}", column.name, column.kind.name(), other.kind.name());
+                    return wrong(reason, "cast one of them: CAST(x AS VARCHAR)");
+                }
+            }
+        }
+        Ok(columns)
     }
 }

@@ -3,7 +3,7 @@
 use super::super::functions::EQ;
 use super::super::names::{Column, Rows};
 use super::super::node::{Id, Node, Set};
-use super::super::refusal::{Planned, elsewhere, wrong};
+use super::super::refusal::{Planned, not_here, wrong};
 use super::super::resolve::{Answer, Scope};
 use super::super::value::{Cell, Cells, Kind};
 use super::from::{Kept, conjuncts, filtered, matched};
@@ -49,7 +49,7 @@ impl Planner<'_> {
                 Ok(Answer::Rows(cells, kind))
             }
             Expr::Exists { subquery, .. } => self.exists(subquery, columns, named),
-            _ => elsewhere("such a subquery"),
+            _ => not_here("such a subquery"),
         }
     }
 
@@ -92,7 +92,7 @@ impl Planner<'_> {
             return self.has_rows(query, &named);
         }
         if query.limit_clause.is_some() || is_counted(select, &scope)? {
-            return elsewhere("EXISTS with a count or a limit that depends on the query around it");
+            return not_here("EXISTS with a count or a limit that depends on the query around it");
         }
         let (mut keys, mut given) = (Vec::new(), Vec::new());
         for node in around {
@@ -116,7 +116,7 @@ impl Planner<'_> {
         given: Vec<Node>,
     ) -> Planned<Answer> {
         let mut sources = sources.into_iter();
-        let Some(mut rows) = sources.next() else { return elsewhere("EXISTS without FROM") };
+        let Some(mut rows) = sources.next() else { return not_here("EXISTS without FROM") };
         for right in sources {
             rows = matched(rows, right, Kept::Matches, Vec::new(), &self.ids)?;
         }
@@ -129,7 +129,7 @@ impl Planner<'_> {
             .iter()
             .map(|node| match node {
                 Node::Column(id, _) => Ok(frame.column(id)?.as_materialized_series().rechunk()),
-                _ => elsewhere("EXISTS on a constant"),
+                _ => not_here("EXISTS on a constant"),
             })
             .collect::<Planned<_>>()?;
         let cells: Vec<Cells<'_>> =
@@ -167,9 +167,9 @@ fn equation(node: Node, is_outer: &dyn Fn(&Id) -> bool) -> Planned<(Node, Node)>
         Node::Call(function, parts, _) if std::ptr::eq(*function, &EQ) => match &parts[..] {
             [one, other] if is_given(one) && is_own(other) => Ok((other.clone(), one.clone())),
             [one, other] if is_given(other) && is_own(one) => Ok((one.clone(), other.clone())),
-            _ => elsewhere("EXISTS on such an equation"),
+            _ => not_here("EXISTS on such an equation"),
         },
-        _ => elsewhere("EXISTS on anything but equations with the query around it"),
+        _ => not_here("EXISTS on anything but equations with the query around it"),
     }
 }
 

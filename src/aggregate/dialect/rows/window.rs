@@ -203,7 +203,7 @@ fn frame_of(frame: Frame, at: usize, count: usize, peers: &Range<usize>) -> Rang
     }
 }
 
-/// The tile of a row, of so many that are as equal as can be, the larger ones first.
+/// The tile of a row, of tiles of nearly equal size, the larger ones first.
 fn tile<'a>(tiles: i64, at: usize, count: usize) -> PolarsResult<Cell<'a>> {
     let Some(tiles) = usize::try_from(tiles).ok().filter(|tiles| *tiles > 0) else {
         return Err(polars::prelude::PolarsError::ComputeError("ntile takes a number above 0".into()));

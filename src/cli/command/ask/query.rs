@@ -1,6 +1,6 @@
 //! `query`: SQL over the tables and views of a snapshot.
 
-use super::elsewhere::with_duckdb;
+use super::in_duckdb::with_duckdb;
 use super::near_miss::hints;
 use super::rows::rendered;
 use crate::aggregate::{SnapshotFiles, run_query, tables_of_query};

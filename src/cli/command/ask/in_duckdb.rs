@@ -7,11 +7,11 @@ use crate::pipeline::PipelineError;
 
 /// The error, with the command that runs the query in `DuckDB` if it can run there.
 pub(crate) fn with_duckdb(lake: &Lake, error: AggregateError, sql: &str) -> CommandError {
-    let is_elsewhere =
-        matches!(&error, AggregateError::Query(why) | AggregateError::Condition(why) if why.is_elsewhere);
+    let is_for_duckdb =
+        matches!(&error, AggregateError::Query(why) | AggregateError::Condition(why) if why.is_for_duckdb);
     let error = CommandError::from(PipelineError::from(error));
     let views = lake.root().join("catalog/views.sql");
-    match is_elsewhere && views.exists() {
+    match is_for_duckdb && views.exists() {
         true => {
             error.hint(format!("duckdb -init {} -c {}", quoted(&views.display().to_string()), quoted(sql)))
         }

@@ -1,0 +1,90 @@
+//! What runs, and what is refused.
+
+use super::dialect::{plan, tables_named};
+use super::tiny_lake::lake_with_gap;
+
+/// The rows of a query, cells joined by `|`, rows by a blank; or why it does not run.
+fn asked(sql: &str) -> String {
+    let lake = lake_with_gap(None);
+    let planned = match plan(sql, &lake.tables) {
+        Ok(planned) => planned,
+        Err(refusal) => return format!("{}; {}", refusal.reason, refusal.way_out.unwrap_or_default()),
+    };
+    let frame = match planned.collect() {
+        Ok(frame) => frame,
+        Err(error) => return error.to_string(),
+    };
+    let row = |row: usize| {
+        let cells = frame.columns().iter().map(|column| column.get(row).expect("a cell").to_string());
+        cells.collect::<Vec<_>>().join("|").replace('"', "")
+    };
+    (0..frame.height()).map(row).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_polars_answered_in_another_sense_has_its_own() {
+    for (sql, answer) in [
+        ("WITH filings AS (SELECT * FROM filings WHERE county = 'Lee') SELECT count(*) FROM filings", "1"),
+        ("SELECT 1 AS a WHERE false", ""),
+        ("SELECT sum(1) FROM filings", "10"),
+        ("SELECT sum(1) FROM filings WHERE false", "null"),
+        ("SELECT -7 % 3, round(2.5), substr('hello', -2), 7 // 2, 7 / 2, 0.1 + 0.2", "-1|3|lo|3|3.5|0.3"),
+        ("SELECT DATE '2026-01-31' + INTERVAL '1 month' = DATE '2026-02-28'", "true"),
+        ("SELECT count(*) FROM filings WHERE (county = 'Lee') IS NOT TRUE", "9"),
+        ("SELECT 1 UNION SELECT 2 INTERSECT SELECT 3", "1"),
+        (
+            "SELECT count(*) FROM filings a LEFT JOIN filings b ON a.business_id > b.business_id AND b.county = 'Lee'",
+            "10",
+        ),
+        (
+            "SELECT DISTINCT county, rank() OVER (ORDER BY county) AS r FROM filings ORDER BY r",
+            "Duval|1 Lee|9 null|10",
+        ),
+        (
+            "SELECT count(*) FROM filings WHERE county NOT IN (SELECT county FROM filings WHERE county IS NULL)",
+            "0",
+        ),
+    ] {
+        assert_eq!(asked(sql), answer, "{sql}");
+    }
+}
+
+#[test]
+fn what_has_no_plan_is_refused_with_a_form_or_is_for_another_program() {
+    for (sql, says) in [
+        ("SELECT 9223372036854775807 + business_id FROM filings", "a sum is beyond 64 bits"),
+        ("SELECT sum(business_id * 900000000000000000) FROM filings", "a sum is beyond 64 bits"),
+        ("SELECT 5 % 0", "NULLIF"),
+        ("SELECT county, count(*) FROM filings", "county is selected from groups"),
+        ("SELECT name FROM filings WHERE zip = 33101", "in single quotes"),
+        ("SELECT name FROM filings WHERE filed_date = 20260301", "the number 20260301"),
+        ("SELECT name FROM filings WHERE count(*) > 1", "HAVING"),
+        ("SELECT string_agg(name, ',') FROM filings", "is not run here"),
+        ("SELECT name FROM filings ORDER BY 3", "no place of a column"),
+        (
+            "SELECT a.county FROM filings a JOIN filings b ON a.zip = b.zip ORDER BY kounty",
+            "did you mean county?",
+        ),
+        ("SELECT now()", "name the day"),
+        ("SELECT CAST('x' AS INTEGER)", "is not a whole number"),
+    ] {
+        let said = asked(sql);
+        assert!(said.contains(says) && said.lines().count() == 1, "{sql}: {said}");
+    }
+}
+
+#[test]
+fn unnamed_columns_have_the_names_of_duckdb() {
+    let lake = lake_with_gap(None);
+    let sql = "SELECT count(*), sum(f.business_id), max(name), 1 + 2, county, county FROM filings f GROUP BY county";
+    let frame = plan(sql, &lake.tables).expect(sql).without_rows();
+    let names: Vec<&str> = frame.get_column_names().into_iter().map(|name| name.as_str()).collect();
+    assert_eq!(names, ["count_star()", "sum(f.business_id)", "max(name)", "(1 + 2)", "county", "county_1"]);
+}
+
+#[test]
+fn tables_of_a_view_are_those_it_reads() {
+    let named =
+        tables_named("SELECT * FROM Businesses b JOIN days d ON d.filed_date = b.filed_date").expect("SQL");
+    assert_eq!(named, ["days", "entity_types", "filings", "industry_labels"]);
+}
