@@ -140,7 +140,7 @@ fn a_business_the_api_does_not_know_is_remembered() {
     let run = |pipeline: &Path, code| {
         Sunlake::run(pipeline, &scratch.lake()).args(["--today", TODAY]).finish().exits(code).json()
     };
-    // The most usual starts of names are enough.
+    // The most usual prefixes are enough.
     run(&registry, 5);
     let summary = run(&enrich, 0);
     assert_eq!(

@@ -25,7 +25,7 @@ struct World {
 }
 
 /// The register with fictitious names, and without.
-const WHOLE: &str = "[registry]";
+const ALL_NAMES: &str = "[registry]";
 const WITHOUT_FICTITIOUS: &str = "[registry]\nfictitious = false";
 
 const SMALL: World = World { today: TODAY, days: 3, scale: 0.02, register: 2_000, plan: "agency" };
@@ -68,10 +68,10 @@ impl World {
 }
 
 /// A lake that has read all of [`SMALL`], and the summary of its run.
-fn read_whole(rest: &'static str) -> &'static (Scratch, Value) {
+fn complete_lake(rest: &'static str) -> &'static (Scratch, Value) {
     static WITH_FICTITIOUS: OnceLock<(Scratch, Value)> = OnceLock::new();
     static WITHOUT: OnceLock<(Scratch, Value)> = OnceLock::new();
-    let made = if rest == WHOLE { &WITH_FICTITIOUS } else { &WITHOUT };
+    let made = if rest == ALL_NAMES { &WITH_FICTITIOUS } else { &WITHOUT };
     made.get_or_init(|| {
         let scratch = Scratch::new();
         let pipeline = SMALL.pipeline(&scratch, "registry", rest);
@@ -80,11 +80,11 @@ fn read_whole(rest: &'static str) -> &'static (Scratch, Value) {
     })
 }
 
-/// A copy of the lake with the whole register, the pipeline that made it, and the summary of its run.
-fn whole_register(scratch: &Scratch) -> (PathBuf, PathBuf, &'static Value) {
-    let (made, summary) = read_whole(WHOLE);
+/// A copy of the lake with the complete register, the pipeline that made it, and the summary of its run.
+fn complete_register(scratch: &Scratch) -> (PathBuf, PathBuf, &'static Value) {
+    let (made, summary) = complete_lake(ALL_NAMES);
     lake::copy_tree(&made.lake(), &scratch.lake());
-    (scratch.lake(), SMALL.pipeline(scratch, "registry", WHOLE), summary)
+    (scratch.lake(), SMALL.pipeline(scratch, "registry", ALL_NAMES), summary)
 }
 
 /// Checks that the lake has every business as the API has it, dissolved ones unlisted.
@@ -111,7 +111,7 @@ fn number(value: &Value) -> u64 {
 #[test]
 fn every_business_of_any_age_is_read_once_and_compared_with_the_total() {
     let scratch = Scratch::new();
-    let (_, pipeline, summary) = whole_register(&scratch);
+    let (_, pipeline, summary) = complete_register(&scratch);
     let truth = SMALL.truth();
     assert_all_there(&scratch.lake(), &truth);
     let register = &summary["register"];
@@ -129,7 +129,7 @@ fn every_business_of_any_age_is_read_once_and_compared_with_the_total() {
 #[test]
 fn budget_after_budget_publishes_what_is_read_and_asks_for_nothing_twice() {
     let parts = Scratch::new();
-    let (whole, undisturbed) = read_whole(WITHOUT_FICTITIOUS);
+    let (whole, undisturbed) = complete_lake(WITHOUT_FICTITIOUS);
     let needed = number(&undisturbed["requests"]["sent"]);
     let bounded =
         SMALL.pipeline(&parts, "registry", "[registry]\nfictitious = false\n[budget]\nmax_requests = 500");
@@ -235,7 +235,7 @@ fn damage_oldest_filings(lake: &Path) -> (PathBuf, Vec<u8>) {
 #[test]
 fn a_run_of_the_register_is_replayed_to_the_byte_and_its_pages_bring_damaged_files_back() {
     let scratch = Scratch::new();
-    let (lake, _, summary) = whole_register(&scratch);
+    let (lake, _, summary) = complete_register(&scratch);
     let run = summary["run_id"].as_str().expect("a run");
     let replayed = sunlake(&lake, &["replay", run, "--json"]).exits(0).json();
     let snapshot = &replayed["snapshots"][0];
@@ -253,7 +253,7 @@ fn a_run_of_the_register_is_replayed_to_the_byte_and_its_pages_bring_damaged_fil
 #[test]
 fn rows_of_the_register_that_nothing_brings_back_are_asked_for_again() {
     let scratch = Scratch::new();
-    let (lake, pipeline, summary) = whole_register(&scratch);
+    let (lake, pipeline, summary) = complete_register(&scratch);
     let truth = SMALL.truth();
     let run = summary["run_id"].as_str().expect("a run");
     std::fs::remove_dir_all(lake.join("runs").join(run).join("raw")).expect("removed");
@@ -280,7 +280,7 @@ fn plan_prices_what_is_left_of_the_register() {
     let price = plan(&scratch.lake());
     let rows = SMALL.truth().len() as u64;
     assert_eq!(price["stages"][1]["rows"], rows, "{price}");
-    let (made, summary) = read_whole(WITHOUT_FICTITIOUS);
+    let (made, summary) = complete_lake(WITHOUT_FICTITIOUS);
     let sent = number(&summary["requests"]["sent"]);
     let reported = number(&price["requests"]);
     assert!(reported * 4 <= sent * 5 && sent * 4 <= reported * 5, "{reported} reported, {sent} sent");

@@ -3,7 +3,7 @@
 use crate::support::command::{Sunlake, project, shipped};
 use crate::support::lake::{self, names};
 use crate::support::scratch::Scratch;
-use crate::support::source::{sample_pipeline, whole_sample_pipeline};
+use crate::support::source::{complete_sample_pipeline, sample_pipeline};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
@@ -40,7 +40,7 @@ const KEYS: [&str; 24] = [
 ];
 
 fn run(scratch: &Scratch, today: &str) -> Value {
-    let pipeline = scratch.file("sample.toml", &whole_sample_pipeline(40, 0.05));
+    let pipeline = scratch.file("sample.toml", &complete_sample_pipeline(40, 0.05));
     let done = Sunlake::run(&pipeline, &scratch.lake()).args(["--today", today]).finish().exits(0);
     done.json()
 }

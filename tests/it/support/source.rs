@@ -24,7 +24,7 @@ pub(crate) fn small() -> &'static Source {
 /// Ten weeks of one business in ten, as two runs on two days left them, with all aggregates: some rows are new, some changed, some gone.
 pub(crate) fn history() -> &'static Source {
     static HISTORY: OnceLock<Source> = OnceLock::new();
-    HISTORY.get_or_init(|| make("history", &whole_sample_pipeline(70, 0.1), &["2026-03-16", "2026-03-20"]))
+    HISTORY.get_or_init(|| make("history", &complete_sample_pipeline(70, 0.1), &["2026-03-16", "2026-03-20"]))
 }
 
 /// Five weeks of a fifth of Florida around a New Year, whose first day the plan of starters cannot page to its end.
@@ -67,7 +67,7 @@ pub(crate) fn sample_pipeline(days: u32, scale: f64) -> String {
 }
 
 /// The same, with all shipped aggregates.
-pub(crate) fn whole_sample_pipeline(days: u32, scale: f64) -> String {
+pub(crate) fn complete_sample_pipeline(days: u32, scale: f64) -> String {
     sample(days, scale, &format!("folder = {:?}", shipped_aggregates()))
 }
 
