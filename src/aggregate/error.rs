@@ -44,7 +44,7 @@ impl AggregateError {
     /// An error of an aggregate's SQL.
     pub(super) fn of_sql(aggregate: &str, refusal: impl Into<Refusal>) -> Self {
         let (aggregate, mut refusal) = (aggregate.to_owned(), refusal.into());
-        match refusal.missing.take() {
+        match refusal.missing.take().map(|missing| *missing) {
             Some((table, known)) => Self::MissingTable { aggregate, table, known },
             None => Self::Sql { aggregate, refusal },
         }

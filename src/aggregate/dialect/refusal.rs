@@ -13,7 +13,7 @@ pub struct Refusal {
     /// Whether `DuckDB` may run it.
     pub is_for_duckdb: bool,
     /// A table that there is not, and those there are.
-    pub missing: Option<(String, Vec<String>)>,
+    pub missing: Option<Box<(String, Vec<String>)>>,
 }
 
 pub(super) type Planned<T> = Result<T, Refusal>;
@@ -53,7 +53,7 @@ pub(super) fn no_table<T>(name: &str, known: &[&str]) -> Planned<T> {
     };
     let missing = (name.to_owned(), known.iter().map(|name| (*name).to_owned()).collect());
     let reason = format!("there is no table {name}");
-    Err(Refusal { reason, way_out: Some(way_out), is_for_duckdb: false, missing: Some(missing) })
+    Err(Refusal { reason, way_out: Some(way_out), is_for_duckdb: false, missing: Some(Box::new(missing)) })
 }
 
 /// A name that nothing has.

@@ -23,12 +23,12 @@ pub(super) fn sorted(frame: LazyFrame, order: &[(Id, bool, bool)]) -> LazyFrame 
 /// The options of `ORDER BY ALL`; none for any other order.
 pub(super) fn of_all(order: &OrderBy) -> Option<OrderByOptions> {
     match &order.kind {
-        OrderByKind::All(options) => Some(options.clone()),
+        OrderByKind::All(options) => Some(*options),
         OrderByKind::Expressions(all) => match &all[..] {
             [OrderByExpr { expr: Expr::Identifier(name), options, .. }]
                 if name.quote_style.is_none() && is_same(&name.value, "all") =>
             {
-                Some(options.clone())
+                Some(*options)
             }
             _ => None,
         },

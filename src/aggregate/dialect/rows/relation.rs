@@ -68,11 +68,11 @@ impl Planner<'_> {
         }
         if let Some(rows) = self.tables.rows(&name.to_lowercase()) {
             let (mut frame, files) = rows?;
-            return Ok(of_table(&mut frame, &name.to_lowercase(), files)?);
+            return of_table(&mut frame, &name.to_lowercase(), files);
         }
         let view = VIEWS.iter().find(|view| is_same(view.name, name));
         let is_here = |table: &&str| self.tables.rows(table).is_some();
-        let Some(view) = view.filter(|view| view.tables.iter().all(|table| is_here(&table))) else {
+        let Some(view) = view.filter(|view| view.tables.iter().all(is_here)) else {
             let views = VIEWS.iter().map(|view| view.name);
             return no_table(name, &views.chain(self.tables.names()).collect::<Vec<_>>());
         };

@@ -129,10 +129,9 @@ impl<'g> Group<'g> {
         }
         let mut dense = 0;
         let mut made = Vec::with_capacity(count);
-        for at in 0..count {
-            let same = peers[at].clone();
+        for (at, same) in peers.iter().enumerate() {
             dense += i64::from(at == same.start);
-            let seen = frame_of(window.frame, at, count, &same);
+            let seen = frame_of(window.frame, at, count, same);
             let place = |at: usize| Cell::Int(at as i64 + 1);
             made.push(match window.seen {
                 Seen::RowNumber => place(at),
