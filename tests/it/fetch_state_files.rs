@@ -178,5 +178,8 @@ fn a_name_of_the_server_is_never_a_command_and_stops_no_other_file() {
     assert_eq!(texts(&ours)[Path::new("doc/cor/20261018c.txt")], b"newer", "{fetched:?}");
     let said = String::from_utf8_lossy(&fetched.stderr);
     assert!(said.contains("error: doc/cor/20261017c.txt was not fetched"), "{said}");
-    assert!(said.contains("error: doc/cor/other.txt was not fetched"), "no name leads to another folder: {said}");
+    assert!(
+        said.contains("error: doc/cor/other.txt was not fetched"),
+        "no name leads to another folder: {said}"
+    );
 }

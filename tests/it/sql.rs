@@ -2,8 +2,6 @@
 //!
 //! `SUNLAKE_SQL_QUERIES=10000` runs this number of random queries for each of ten seeds.
 
-#![expect(clippy::print_stdout, reason = "seeds and figures are for people")]
-
 use crate::support::command::project;
 use crate::support::lake::{current, names};
 use crate::support::scratch::Scratch;

@@ -394,14 +394,4 @@ mod tests {
         }
         assert_eq!(file.keys.len(), 1);
     }
-
-    #[test]
-    fn account_limits_replace_the_plans_and_unknown_keys_are_refused() {
-        let text = "[[account]]\nname = \"acme\"\nplan = \"agency\"\napi_access = false\n[account.limits]\n\
-                    rows_per_call = 7\nmax_offset = 1\nwindow_days = 2\nper_minute = 3\nper_day = 4\nper_month = 5\n";
-        let file: KeyFile = toml::from_str(text).expect("a key file");
-        let limits = file.accounts[0].limits.expect("limits");
-        assert_eq!((limits.rows_per_call, file.accounts[0].api_access), (7, false));
-        assert!(toml::from_str::<KeyFile>("[[acount]]\nname = \"x\"\n").is_err());
-    }
 }

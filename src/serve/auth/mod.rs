@@ -5,6 +5,7 @@
 //! # Files, in reading order
 //!
 //! - [`key_file`]: accounts and keys in TOML
+//! - `unique`: what may be in it once only
 //! - `key_text`: changes of its text that keep comments and layout
 //! - `replace_file`: a new text that keeps owner, mode and links
 //! - `erased_key`: a key closed on a full disk
