@@ -211,7 +211,7 @@ fn mistakes_in_sql_name_the_nearest_table_or_column_or_the_right_quotes() {
             "error: aggregate aggregates/mine.sql cannot run: there is no column llc\n\
              hint: a text is in single quotes: 'llc'; for a column, there are business_id, document_number, name, \
              entity_type, company_type, status, filed_date, dissolved_date, city, city_clean, zip, county, county_key, \
-             industry_sector, industry_type, url, source, listed, first_seen_at, changed_at, extra\n",
+             industry_sector, industry_type, url, source, listed, first_seen_at, changed_at, extra, filed_month\n",
         ),
         (
             "SELECT f.kounty FROM counties c JOIN filings AS f ON c.county = f.county",

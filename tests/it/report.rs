@@ -4,7 +4,7 @@ use crate::support::command::{Sunlake, succeed};
 use crate::support::lake;
 use crate::support::node;
 use crate::support::scratch::Scratch;
-use crate::support::source::{self, sample_pipeline};
+use crate::support::source::{self, complete_sample_pipeline};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::civil::Date;
@@ -134,7 +134,7 @@ fn a_label_says_the_days_behind_its_figure() {
         ("year", 400, ""),
         ("cut", 90, "[budget]\nmax_requests = 40\n"),
     ] {
-        let text = sample_pipeline(days, 0.02).replace("\"agency\"", "\"enterprise\"");
+        let text = complete_sample_pipeline(days, 0.02).replace("\"agency\"", "\"enterprise\"");
         let pipeline = scratch.file(&format!("{name}.toml"), &format!("{text}{budget}"));
         let lake = scratch.path(name);
         Sunlake::run(&pipeline, &lake).args(["--today", "2026-03-20"]).finish().exits(if budget.is_empty() {

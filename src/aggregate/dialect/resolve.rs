@@ -268,7 +268,7 @@ impl Scope<'_> {
 
     fn function(&self, function: &sqlparser::ast::Function) -> Planned<Node> {
         let name = function.name.to_string().to_lowercase();
-        let (mut args, mut is_distinct) = (Vec::new(), false);
+        let (mut args, mut is_distinct, mut is_of_all) = (Vec::new(), false, false);
         if let FunctionArguments::List(list) = &function.args {
             if !list.clauses.is_empty() {
                 return not_here(function);
@@ -277,12 +277,16 @@ impl Scope<'_> {
             for arg in &list.args {
                 match arg {
                     FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => args.push(self.node(expr)?),
-                    FunctionArg::Unnamed(FunctionArgExpr::Wildcard) if name == "count" => {}
+                    FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => is_of_all = name != "count",
                     _ => return not_here(function),
                 }
             }
         }
-        if !function.within_group.is_empty() || function.null_treatment.is_some() {
+        if is_of_all && calls::reduce(&name, &[], false, None)?.is_none() {
+            // A wrong name is the first mistake.
+            calls::scalar(&name, Vec::new())?;
+        }
+        if is_of_all || !function.within_group.is_empty() || function.null_treatment.is_some() {
             return not_here(function);
         }
         let filter = function.filter.as_ref().map(|filter| self.condition(filter)).transpose()?;

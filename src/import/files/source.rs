@@ -165,7 +165,10 @@ impl SourceFile {
         let is_daily = self.day.is_some();
         let has_parts = !is_daily && self.kind == Kind::Corporate;
         let part = if has_parts { part_of_set(&self.name) } else { None };
-        Expected { kind: self.kind, is_daily, part }
+        // A folder may be named like an archive; a kept copy of a member has its name.
+        let is_of_archive = self.name.to_ascii_lowercase().contains(".zip/");
+        let is_checked = is_of_archive && !matches!(self.form, Form::Plain);
+        Expected { kind: self.kind, is_daily, part, is_checked }
     }
 
     /// The error of a text that is not what its name says.
