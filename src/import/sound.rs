@@ -109,7 +109,7 @@ impl Sound {
         let (lines, length) = (self.lines, expected.kind.length());
         let is_other = self.rejected * 2 > lines || self.misfits > FEW_LINES && self.misfits * 10 > lines;
         let is_rare_event = matches!(expected.kind, Kind::FictitiousEvent | Kind::PartnershipEvent);
-        let may_be_empty = expected.is_daily || is_rare_event;
+        let may_be_empty = expected.is_daily || expected.is_checked || is_rare_event;
         let is_other_part = self.records() >= ENOUGH_RECORDS && self.of_part * 2 < self.records();
         let other_part = expected.part.filter(|_| is_other_part);
         let faults = [

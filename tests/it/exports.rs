@@ -212,10 +212,10 @@ fn a_text_that_a_spreadsheet_may_take_for_a_formula_gets_an_apostrophe_in_a_quer
         "＠A",
     ] {
         let said = query(&format!("SELECT '{formula}' AS a FROM statewide LIMIT 1"));
-        assert_eq!(said, format!("a\r\n\"'{formula}\"\r\n"), "{formula:?}");
+        assert_eq!(said, format!("a\n\"'{formula}\"\n"), "{formula:?}");
         let said = query(&format!("SELECT 1 AS \"{formula}\" FROM statewide LIMIT 1"));
-        assert_eq!(said, format!("\"'{formula}\"\r\n1\r\n"), "{formula:?}");
+        assert_eq!(said, format!("\"'{formula}\"\n1\n"), "{formula:?}");
     }
     let said = query("SELECT 'a =1' AS \"a,b\", '＃1' AS c FROM statewide LIMIT 1");
-    assert_eq!(said, "\"a,b\",c\r\na =1,＃1\r\n");
+    assert_eq!(said, "\"a,b\",c\na =1,＃1\n");
 }
