@@ -5,7 +5,7 @@ use crate::support::lake::{commits, damage, files_below};
 use crate::support::python;
 use crate::support::s3::Bucket;
 use crate::support::scratch::Scratch;
-use crate::support::source::{self, sample_pipeline};
+use crate::support::source::{self, complete_sample_pipeline, sample_pipeline};
 use crate::verify::copy;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -131,8 +131,8 @@ fn a_catalogue_that_is_damaged_or_names_pruned_snapshots_is_found_and_written_ag
 }
 
 /// A lake in a bucket with two snapshots; gives the working copy of a machine that made none of it.
-fn in_bucket(bucket: &Bucket, scratch: &Scratch) -> PathBuf {
-    let pipeline = scratch.file("sample.toml", &sample_pipeline(14, 0.05));
+fn in_bucket(bucket: &Bucket, scratch: &Scratch, pipeline: &str) -> PathBuf {
+    let pipeline = scratch.file("sample.toml", pipeline);
     for today in ["2026-03-18", "2026-03-20"] {
         let run = Sunlake::run(&pipeline, Path::new(&bucket.lake())).args(["--today", today]);
         bucket.opened_by(run, &scratch.path("work")).finish().complete();
@@ -153,7 +153,7 @@ fn of_bucket(bucket: &Bucket, work: &Path, scratch: &Scratch) -> PathBuf {
 #[test]
 fn in_an_object_store_the_catalogue_names_objects_where_they_are() {
     let (scratch, bucket) = (Scratch::new(), Bucket::new("ducklake"));
-    let other = in_bucket(&bucket, &scratch);
+    let other = in_bucket(&bucket, &scratch, &sample_pipeline(14, 0.05));
     let file = of_bucket(&bucket, &other, &scratch);
     let found = python::json("ducklake.py", &[&file]);
     assert_eq!((&found["faults"], &found["snapshots"]), (&json!([]), &json!([1, 2])));
@@ -183,7 +183,7 @@ fn delta_is_that_of(bucket: &Bucket, work: &Path, versions: usize) {
 #[test]
 fn in_an_object_store_a_delta_log_has_a_version_for_each_snapshot() {
     let (scratch, bucket) = (Scratch::new(), Bucket::new("delta"));
-    in_bucket(&bucket, &scratch);
+    in_bucket(&bucket, &scratch, &sample_pipeline(14, 0.05));
     let work = scratch.path("work");
     delta_is_that_of(&bucket, &work, 2);
     let entries = || -> Vec<String> {
@@ -237,7 +237,7 @@ fn the_extension_reads_every_table_of_every_snapshot() {
 #[ignore = "installs DuckDB's extensions from packages of a third party"]
 fn the_extension_reads_a_bucket() {
     let (scratch, bucket) = (Scratch::new(), Bucket::new("attached"));
-    let other = in_bucket(&bucket, &scratch);
+    let other = in_bucket(&bucket, &scratch, &complete_sample_pipeline(14, 0.05));
     let file = of_bucket(&bucket, &other, &scratch);
     assert!(attached(&file, &bucket.lake(), |reader| bucket.read_by(reader)) > 80);
     let prune = Sunlake::on(Path::new(&bucket.lake()), ["snapshot", "prune", "--keep-last", "1"]);

@@ -4,7 +4,7 @@ use crate::support::command::{Sunlake, project, succeed};
 use crate::support::python;
 use crate::support::s3::Bucket;
 use crate::support::scratch::Scratch;
-use crate::support::source::{self, sample_pipeline};
+use crate::support::source::{self, complete_sample_pipeline};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
@@ -38,7 +38,7 @@ fn every_table_of_every_snapshot_is_read_by_its_commit() {
 #[test]
 fn a_bucket_is_read_as_a_folder_is() {
     let (scratch, bucket) = (Scratch::new(), Bucket::new("package"));
-    let pipeline = scratch.file("sample.toml", &sample_pipeline(7, 0.02));
+    let pipeline = scratch.file("sample.toml", &complete_sample_pipeline(7, 0.02));
     let lake = bucket.lake();
     for today in ["2026-03-19", "2026-03-20"] {
         let run = Sunlake::run(&pipeline, Path::new(&lake)).args(["--today", today]);
