@@ -17,7 +17,7 @@ const QUERIES: usize = 30;
 /// Some rows of each table of the small lake.
 fn tables(scratch: &Scratch) -> SnapshotFiles {
     let folder = scratch.path("tables");
-    python::json("sql_lake.py", &[&current(&source::small().lake), &folder]);
+    python::json("sql_lake.py", &[&current(&source::history().lake), &folder]);
     names(&folder)
         .into_iter()
         .map(|name| (name.clone(), vec![folder.join(name).join("part.parquet")]))
@@ -38,7 +38,7 @@ fn compared(scratch: &Scratch, tables: &SnapshotFiles, queries: &str) -> Value {
             std::fs::write(answers.join(format!("{name}.refused")), said).expect("a file");
         }
     }
-    let views = source::small().lake.join("catalog/views.sql");
+    let views = source::history().lake.join("catalog/views.sql");
     python::json("sql_compare.py", &[&scratch.path("tables"), &views, Path::new(&file), &answers])
 }
 
