@@ -48,6 +48,7 @@ mod tiny_lake;
 
 pub(crate) use ask::{check_aggregates, check_condition, choose_businesses, run_query, tables_of_query};
 pub(crate) use by_month::{digest, is_by_month, run_changed_months};
+pub(crate) use dialect::compared_texts;
 pub use dialect::{Refusal, sql_functions};
 pub use error::AggregateError;
 pub(crate) use figures::read::read_figures;

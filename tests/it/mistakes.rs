@@ -219,8 +219,8 @@ fn mistakes_in_sql_name_the_nearest_table_or_column_or_the_right_quotes() {
         ),
         (
             "SELEKT 1",
-            "error: aggregate aggregates/mine.sql cannot run: Expected: an SQL statement, found: SELEKT at Line: 1, \
-             Column: 1\nhint: such as: SELECT name FROM filings WHERE county = 'Duval' LIMIT 10\n",
+            "error: aggregate aggregates/mine.sql cannot run: a query begins with SELECT or WITH, not with SELEKT\n\
+             hint: did you mean SELECT?\n",
         ),
     ] {
         scratch.file("aggregates/mine.sql", sql);

@@ -35,7 +35,6 @@ mod refusal;
 mod resolve;
 mod rows;
 mod statement;
-
 mod texts;
 mod value;
 
@@ -43,3 +42,4 @@ pub use functions::sql_functions;
 pub(super) use plan::{plan, tables_named};
 pub use refusal::Refusal;
 pub(super) use refusal::right_names;
+pub(crate) use statement::compared_texts;

@@ -292,13 +292,10 @@ impl Scope<'_> {
         let filter = function.filter.as_ref().map(|filter| self.condition(filter)).transpose()?;
         let reduced = calls::reduce(&name, &args, is_distinct, filter)?;
         match (&function.over, reduced) {
-            (None, Some(node)) if args.iter().any(Node::has_reduce) => {
-                let _ = node;
-                wrong(
-                    format!("{name} is of another function of many rows"),
-                    "count first, in a WITH or a subquery",
-                )
-            }
+            (None, Some(_)) if args.iter().any(Node::has_reduce) => wrong(
+                format!("{name} is of another function of many rows"),
+                "count first, in a WITH or a subquery",
+            ),
             (None, Some(node)) => Ok(node),
             (None, None) if is_distinct || function.filter.is_some() => not_here(function),
             (None, None) => calls::scalar(&name, args),

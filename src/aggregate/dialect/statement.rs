@@ -3,7 +3,7 @@
 use super::refusal::{Planned, wrong};
 use crate::contract::nearest::nearest;
 use crate::table::VIEWS;
-use sqlparser::ast::{ObjectName, Query, Statement, Visit, Visitor};
+use sqlparser::ast::{BinaryOperator, Expr, ObjectName, Query, Statement, Value, Visit, Visitor};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::{Parser, ParserOptions};
 use sqlparser::tokenizer::{Token, Tokenizer};
@@ -92,6 +92,37 @@ pub(super) fn tables_of(query: &Query) -> BTreeSet<String> {
         }
     }
     tables
+}
+
+/// The columns that a query compares with a text by `=`, each with its text. None of a text that is no query.
+pub(crate) fn compared_texts(sql: &str) -> Vec<(String, String)> {
+    let mut compared = Compared::default();
+    if let Ok(query) = parsed(sql) {
+        let _ = query.visit(&mut compared);
+    }
+    compared.0
+}
+
+#[derive(Default)]
+struct Compared(Vec<(String, String)>);
+
+impl Visitor for Compared {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        if let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = expr
+            && let Expr::Value(text) = &**right
+            && let Value::SingleQuotedString(text) = &text.value
+        {
+            let name = match &**left {
+                Expr::Identifier(name) => Some(name),
+                Expr::CompoundIdentifier(names) => names.last(),
+                _ => None,
+            };
+            self.0.extend(name.map(|name| (name.value.clone(), text.clone())));
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 #[derive(Default)]

@@ -1,5 +1,6 @@
 //! What an equality meant that no row has: `county = 'MIAMI-DADE'`.
 
+use crate::aggregate::compared_texts;
 use crate::cli::exit::CommandError;
 use crate::contract::nearest::nearest;
 
@@ -43,16 +44,11 @@ fn meant<'k>(text: &str, known: &[&'k str]) -> Option<&'k str> {
 
 /// Column, table and text of the equalities of a query that compare one of the columns with a text.
 fn equalities(sql: &str) -> Vec<(&'static str, &'static str, String)> {
-    let mut found = Vec::new();
-    for (at, part) in sql.split('\'').enumerate().filter(|(at, _)| at % 2 == 1) {
-        let before: String = sql.split('\'').take(at).collect::<Vec<_>>().join("'");
-        let Some(before) = before.trim_end().strip_suffix('=') else { continue };
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let name = before.trim_end().rsplit(|c| !is_name(c)).next().unwrap_or_default();
-        let column = COLUMNS.iter().find(|(column, _)| column.eq_ignore_ascii_case(name));
-        found.extend(column.map(|(column, table)| (*column, *table, part.to_owned())));
-    }
-    found
+    let of_few_values = |(name, text): (String, String)| {
+        let (column, table) = COLUMNS.iter().find(|(column, _)| column.eq_ignore_ascii_case(&name))?;
+        Some((*column, *table, text))
+    };
+    compared_texts(sql).into_iter().filter_map(of_few_values).collect()
 }
 
 #[cfg(test)]
