@@ -17,7 +17,7 @@ const EXCEPTIONS: [(&str, &str); 2] = [
     ("log", "the log of a run, for people: its last lines come after the run has noted its files"),
 ];
 
-fn is_exception(file: &Path) -> bool {
+pub(crate) fn is_exception(file: &Path) -> bool {
     EXCEPTIONS.iter().any(|(name, _)| file.ends_with(name))
 }
 
@@ -56,13 +56,13 @@ fn copy(scratch: &Scratch) -> PathBuf {
 
 /// What a file or link is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Content {
+pub(crate) enum Content {
     Bytes(Vec<u8>),
     Link(PathBuf),
 }
 
 impl Content {
-    fn of(path: &Path) -> Self {
+    pub(crate) fn of(path: &Path) -> Self {
         std::fs::read_link(path)
             .map_or_else(|_| Self::Bytes(std::fs::read(path).expect("a file")), Self::Link)
     }
@@ -78,7 +78,7 @@ impl Content {
 }
 
 /// Damages a file; returns how.
-fn damage(path: &Path, files: &[PathBuf], dice: &mut Dice) -> String {
+pub(crate) fn damage(path: &Path, files: &[PathBuf], dice: &mut Dice) -> String {
     let before = Content::of(path);
     loop {
         let (how, after) = damaged(&before, files, dice);
@@ -139,7 +139,7 @@ fn verified(lake: &Path) -> (Finished, BTreeSet<PathBuf>) {
 }
 
 /// The folder of a file in the lake; of a file of a run, that in the run's folder, or its name.
-fn kind(lake: &Path, file: &Path) -> String {
+pub(crate) fn kind(lake: &Path, file: &Path) -> String {
     let inside = file.strip_prefix(lake).expect("a file of the lake");
     let parts: Vec<_> = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     if parts[0] == "runs" { format!("run {}", parts[2]) } else { parts[0].clone() }

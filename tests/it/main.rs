@@ -35,6 +35,7 @@ mod key_leak;
 mod keys;
 mod lake_mistakes;
 mod layers;
+mod lives;
 mod losses;
 mod mcp;
 mod memory;

@@ -96,24 +96,6 @@ pub(super) fn filings() -> &'static [Filing] {
     FILINGS.get_or_init(|| {
         let files = files_below(&current(&source::history().lake).join("filings"));
         let rows = files.iter().flat_map(|file| read_rows::<FilingRow>(file).expect("rows"));
-        rows.filter(|row| row.listed && row.status == "active").map(filing).collect()
+        rows.filter(|row| row.listed && row.status == "active").map(Filing::from).collect()
     })
-}
-
-fn filing(row: FilingRow) -> Filing {
-    Filing {
-        id: row.business_id.unsigned_abs(),
-        document_number: row.document_number,
-        name: row.name,
-        entity_type: row.entity_type,
-        company_type: row.company_type,
-        filed: row.filed_date,
-        dissolved: None,
-        city: row.city,
-        zip: row.zip,
-        county: row.county.unwrap_or_default(),
-        sector: row.industry_sector,
-        industry: row.industry_type,
-        url: row.url,
-    }
 }

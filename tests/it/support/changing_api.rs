@@ -37,6 +37,8 @@ pub(crate) struct State {
     /// Changes for each page with rows, and faults for each answer of a listing.
     pub(crate) drift: f64,
     pub(crate) faults: f64,
+    /// The status of every answer; none while it answers as it should.
+    pub(crate) refuses: Option<u16>,
     /// Kills the process at this request, before it is answered.
     pub(crate) kill_at: Option<usize>,
     pub(crate) process: Option<u32>,
@@ -69,6 +71,7 @@ impl ChangingApi {
             log: Vec::new(),
             drift: 0.0,
             faults: 0.0,
+            refuses: None,
             kill_at: None,
             process: None,
             arrivals,
@@ -117,6 +120,9 @@ impl State {
         self.requests += 1;
         if self.kills() {
             return Reply::Reset;
+        }
+        if let Some(status) = self.refuses {
+            return Reply::error(status, json_header());
         }
         let question = self.listings.question(&request.target);
         let number = self.requests;

@@ -270,6 +270,11 @@ impl Finished {
         format!("\n$ {reported}\n{status}, {took:.1?}\n--- stdout\n{stdout}--- stderr\n{stderr}---")
     }
 
+    /// The command line.
+    pub(crate) fn command(&self) -> &str {
+        &self.reported
+    }
+
     /// Claims an exit code.
     pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(self.status.code(), Some(code), "the exit code should be {code}{}", self.shown());

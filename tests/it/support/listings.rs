@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use sunlake::table::FilingRow;
 
 /// Days that a search without `q` may span.
 const LONGEST_SPAN: i32 = 92;
@@ -58,6 +59,26 @@ impl Filing {
             detail[number] = 0.into();
         }
         detail
+    }
+}
+
+impl From<FilingRow> for Filing {
+    fn from(row: FilingRow) -> Self {
+        Self {
+            id: row.business_id.unsigned_abs(),
+            document_number: row.document_number,
+            name: row.name,
+            entity_type: row.entity_type,
+            company_type: row.company_type,
+            filed: row.filed_date,
+            dissolved: None,
+            city: row.city,
+            zip: row.zip,
+            county: row.county.unwrap_or_default(),
+            sector: row.industry_sector,
+            industry: row.industry_type,
+            url: row.url,
+        }
     }
 }
 
@@ -136,13 +157,15 @@ pub(crate) enum Question {
 pub(crate) struct Listings {
     pub(crate) today: Date,
     pub(crate) plan: Plan,
+    /// Number of fields of a row that its document does not name.
+    pub(crate) new_fields: usize,
     filings: BTreeMap<(Reverse<Date>, Reverse<u64>), Filing>,
     day_of: HashMap<u64, Date>,
 }
 
 impl Listings {
     pub(crate) fn new(today: Date, plan: Plan) -> Self {
-        Self { today, plan, filings: BTreeMap::new(), day_of: HashMap::new() }
+        Self { today, plan, new_fields: 0, filings: BTreeMap::new(), day_of: HashMap::new() }
     }
 
     pub(crate) fn add(&mut self, filing: Filing) {
@@ -301,10 +324,16 @@ impl Listings {
         let page = rows.get(offset..).unwrap_or_default();
         let page = &page[..page.len().min(limit)];
         let has_more = offset + page.len() < rows.len();
-        let data: Vec<Value> = page.iter().map(|filing| filing.summary()).collect();
+        let data: Vec<Value> = page.iter().map(|filing| self.row(filing)).collect();
         let pagination =
             json!({ "limit": limit, "offset": offset, "has_more": has_more, "total": rows.len() });
         (json!({ "data": data, "pagination": pagination }), page.iter().map(|filing| filing.id).collect())
+    }
+
+    fn row(&self, filing: &Filing) -> Value {
+        let mut row = filing.summary();
+        (0..self.new_fields).for_each(|field| row[format!("new_{field}")] = filing.id.into());
+        row
     }
 
     fn daily_counts(&self, since: Date) -> Value {

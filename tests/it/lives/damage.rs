@@ -1,0 +1,150 @@
+//! Damaged files: what `verify` says of them, and the repair.
+
+use super::life::{Life, Step};
+use crate::damage::{Content, damage, is_exception};
+use crate::support::lake::files_below;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Files of a lake by what they are.
+fn by_kind(lake: &Path) -> BTreeMap<String, Vec<PathBuf>> {
+    let mut kinds: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for file in files_below(lake) {
+        if !is_exception(&file) && !is_of_open_run(lake, &file) && !file.ends_with("state") {
+            kinds.entry(crate::damage::kind(lake, &file)).or_default().push(file);
+        }
+    }
+    kinds.remove("state");
+    kinds
+}
+
+/// Whether the run of a file was killed: its newest pages have no digest yet.
+fn is_of_open_run(lake: &Path, file: &Path) -> bool {
+    let Ok(inside) = file.strip_prefix(lake.join("runs")) else { return false };
+    let run = lake.join("runs").join(inside.iter().next().unwrap_or_default()).join("run.json");
+    let text = std::fs::read_to_string(run).unwrap_or_default();
+    !serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|record| record["finished"].is_string())
+}
+
+/// A random file, of each kind as often as of another.
+fn chosen(life: &mut Life) -> PathBuf {
+    let kinds: Vec<Vec<PathBuf>> = by_kind(&life.lake).into_values().collect();
+    let kind = life.dice.one_of(&kinds).clone();
+    life.dice.one_of(&kind).clone()
+}
+
+/// Damages one file; other names of its content stay intact.
+fn damages(life: &mut Life, path: &Path) {
+    let all = files_below(&life.lake);
+    let how = damage(path, &all, &mut life.dice);
+    life.note(&format!("{}: {how}", path.display()));
+}
+
+/// Repairs, and deletes what stays damaged with the old snapshots, as the repair says.
+fn repairs(life: &mut Life) -> Step {
+    let done = life.does(&["verify", "--repair", "--json"], &[0, 9])?;
+    let report = done.json();
+    if done.code() == Some(0) {
+        return life.is_sound();
+    }
+    let left: BTreeSet<PathBuf> = report["left"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default()
+        .iter()
+        .map(|problem| PathBuf::from(problem["path"].as_str().unwrap_or_default()))
+        .collect();
+    life.note(&format!("left: {left:?}"));
+    life.verifies(&left)?;
+    let text = life.does(&["verify", "--repair"], &[9])?;
+    if !text.stdout.contains("snapshot prune") {
+        return Err(format!("the repair names no way out{}", text.shown()));
+    }
+    life.does(&["snapshot", "prune", "--keep-last", "1"], &[0])?;
+    life.is_sound()
+}
+
+pub(super) fn with_copies(life: &mut Life) -> Step {
+    let path = chosen(life);
+    damages(life, &path);
+    life.verifies(&[path].into())?;
+    repairs(life)
+}
+
+/// All files of snapshots with the content of this one.
+fn copies(life: &Life, path: &Path) -> Vec<PathBuf> {
+    let content = Content::of(path);
+    let mut files = files_below(&life.lake.join("snapshots"));
+    files.retain(|file| Content::of(file) == content);
+    files
+}
+
+fn file_of_a_snapshot(life: &mut Life) -> PathBuf {
+    let files = files_below(&life.lake.join("snapshots"));
+    // Half of the files are those of filings: their loss has the most to correct.
+    let filings: Vec<PathBuf> =
+        files.iter().filter(|file| file.to_string_lossy().contains("/filings/")).cloned().collect();
+    let all = if life.dice.below(2) == 0 { &filings } else { &files };
+    life.dice.one_of(all).clone()
+}
+
+fn damages_all_copies(life: &mut Life) -> BTreeSet<PathBuf> {
+    let path = file_of_a_snapshot(life);
+    let copies = copies(life, &path);
+    for copy in &copies {
+        damages(life, copy);
+    }
+    copies.into_iter().collect()
+}
+
+pub(super) fn of_all_copies(life: &mut Life) -> Step {
+    let damaged = damages_all_copies(life);
+    life.verifies(&damaged)?;
+    repairs(life)
+}
+
+/// Removes the archived pages of all runs.
+fn removes_pages(life: &mut Life) -> BTreeSet<PathBuf> {
+    let mut pages = files_below(&life.lake.join("runs"));
+    pages.retain(|file| file.to_string_lossy().contains("/raw/") && !is_of_open_run(&life.lake, file));
+    for page in &pages {
+        std::fs::remove_file(page).expect("removed");
+    }
+    life.note(&format!("{} files of archived pages removed", pages.len()));
+    pages.into_iter().collect()
+}
+
+pub(super) fn of_all_copies_and_pages(life: &mut Life) -> Step {
+    let mut damaged = damages_all_copies(life);
+    damaged.extend(removes_pages(life));
+    life.verifies(&damaged)?;
+    repairs(life)
+}
+
+pub(super) fn of_several_files(life: &mut Life) -> Step {
+    let mut damaged = BTreeSet::new();
+    for _ in 0..2 + life.dice.below(3) {
+        let path = file_of_a_snapshot(life);
+        if damaged.insert(path.clone()) {
+            damages(life, &path);
+        }
+    }
+    life.verifies(&damaged)?;
+    repairs(life)
+}
+
+/// A run comes before a person does.
+pub(super) fn without_repair(life: &mut Life) -> Step {
+    let path = chosen(life);
+    damages(life, &path);
+    life.world.advance(&life.scratch, &mut life.dice, true);
+    let run = life.run();
+    let done = life.ends(run, &[0, 9])?;
+    if done.code() == Some(9)
+        && !done.stderr.contains("verify --repair")
+        && !done.stderr.contains("sunlake verify")
+    {
+        return Err(format!("the run names no way out{}", done.shown()));
+    }
+    repairs(life)
+}
