@@ -13,12 +13,21 @@ use sunlake::cli::{
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
+/// A panic is a bug, and ends with the exit code of one.
+#[expect(clippy::print_stderr, reason = "the log may be part of what failed")]
+fn main() -> ExitCode {
+    std::panic::catch_unwind(run).unwrap_or_else(|_| {
+        eprintln!("error: a bug in sunlake; the lines above say where\nhint: run it again with `-v`");
+        ExitCode::from(sunlake::cli::exit::BUG)
+    })
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the clock and the environment enter the program here, and here only"
 )]
 #[expect(clippy::print_stderr, reason = "before the runtime there is no log")]
-fn main() -> ExitCode {
+fn run() -> ExitCode {
     let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
     match answer_shell(std::env::args_os().collect(), std::env::current_dir().ok().as_deref(), &is_empty) {
         Ok(true) => return ExitCode::SUCCESS,

@@ -12,12 +12,12 @@ use super::publish::finish::{Finished, end_published, publish};
 use super::publish::summary::{Outcome, RunSummary};
 use super::state::registry::RegisterProgress;
 use super::state::run_state::RunState;
+use super::state::source_and_day::check_source_and_day;
 use crate::client::{Allowance, Client, ClientError};
 use crate::contract::eastern::eastern_day;
 use crate::extract::reference::{plan_is_known, plan_limits};
 use crate::lake::{Lake, LakeLock, RunRecord, new_run_id};
 use jiff::SignedDuration;
-use jiff::civil::Date;
 use std::time::Instant;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -29,7 +29,7 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary
     let lake = context.lake.clone();
     let fresh = new_record(pipeline, context);
     let lock = lake.lock(&fresh.run_id, &context.holder)?;
-    check_source_and_day(&lake, context)?;
+    check_source_and_day(&lake, context.source.kind, context.today)?;
     off_async_threads(|| check_sql(pipeline))?;
     check_has_filings(&pipeline.spec, &lake)?;
     let progress = Progress::new(context.events.clone());
@@ -89,35 +89,6 @@ impl Begun {
             Self::Now(record) | Self::Before(record) => (record, client.caps().await),
         }
     }
-}
-
-/// Refuses two runs that would damage a lake. A sample's ids would replace those of the register. On an earlier day, newer filings
-/// would be missing from the listing and count as removed.
-fn check_source_and_day(lake: &Lake, context: &RunContext) -> Result<()> {
-    let Some(commit) = lake.current()? else { return Ok(()) };
-    let state = RunState::from_commit(&commit.state);
-    let (asked, today) = (context.source.kind, context.today);
-    match (state.source, state.as_of) {
-        (Some(filled_from), _) if filled_from != asked => {
-            Err(PipelineError::OtherSource { lake: lake.to_string(), filled_from, asked })
-        }
-        (_, Some(newest)) if today < newest => {
-            let undo = newest_as_of(lake, today)?;
-            Err(PipelineError::EarlierDay { lake: lake.to_string(), newest, today, undo })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The newest snapshot that no run of a later day came before.
-fn newest_as_of(lake: &Lake, today: Date) -> Result<Option<u64>> {
-    for number in lake.kept_snapshots()?.into_iter().rev() {
-        let as_of = RunState::from_commit(&lake.commit(number)?.state).as_of;
-        if as_of.is_some_and(|as_of| as_of <= today) {
-            return Ok(Some(number));
-        }
-    }
-    Ok(None)
 }
 
 fn new_record(pipeline: &Pipeline, context: &RunContext) -> RunRecord {

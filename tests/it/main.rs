@@ -73,6 +73,7 @@ mod store_promises;
 mod support;
 mod terminal;
 mod tls;
+mod troubleshooting;
 mod truth;
 mod verify;
 mod ways;

@@ -137,6 +137,7 @@ fn imported(
         variables: (session.world.variables)(&CLOUD_VARIABLES),
         events: events(log, probe),
     };
+    end_on_a_signal()?;
     let imported = tokio::task::block_in_place(|| import(pipeline, spec, &context));
     drop(lines);
     log.bar.finish();
@@ -244,6 +245,17 @@ fn stop_on_signals(switch: StopSwitch) -> Result<(), CommandError> {
         tracing::warn!("stopping; a second signal ends the process at once");
         switch.stop();
         signals.next().await;
+        std::process::exit(i32::from(exit::RUN_AGAIN));
+    });
+    Ok(())
+}
+
+/// A signal ends an import at once. It has no pages to keep: the next one begins anew, and what was committed stays.
+fn end_on_a_signal() -> Result<(), CommandError> {
+    let mut signals = Signals::listen()?;
+    tokio::spawn(async move {
+        signals.next().await;
+        tracing::warn!("stopped by a signal; run it again");
         std::process::exit(i32::from(exit::RUN_AGAIN));
     });
     Ok(())

@@ -18,6 +18,7 @@ use crate::pipeline::publish::ending::Ending;
 use crate::pipeline::publish::summary::{ImportSummary, Outcome, RunSummary, TableRows};
 use crate::pipeline::state::provenance::{ImportedFiles, Journal};
 use crate::pipeline::state::run_state::{RunState, SourceKind};
+use crate::pipeline::state::source_and_day::check_source_and_day;
 use crate::table::ImportRow;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -67,7 +68,7 @@ pub fn import(pipeline: &Pipeline, spec: &ImportSpec, context: &ImportContext) -
     let run_id = new_run_id(begun_at, name, &context.token);
     let lake = &context.lake;
     let lock = lake.lock(&run_id, &context.holder)?;
-    check_source(lake)?;
+    check_source_and_day(lake, SourceKind::State, context.today)?;
     check_sql(pipeline)?;
     let rules = Rules::of(pipeline, spec)?;
     close_unfinished(lake, name)?;
@@ -87,17 +88,6 @@ pub fn import(pipeline: &Pipeline, spec: &ImportSpec, context: &ImportContext) -
         tracing::warn!(%error, "the run stays open");
     }
     summary
-}
-
-/// Refuses a lake that an API filled: its ids are others.
-fn check_source(lake: &Lake) -> Result<()> {
-    let Some(commit) = lake.current()? else { return Ok(()) };
-    match RunState::from_commit(&commit.state).source {
-        Some(filled_from) if filled_from != SourceKind::State => {
-            Err(PipelineError::OtherSource { lake: lake.to_string(), filled_from, asked: SourceKind::State })
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The rules of industries, and their text where it is not the program's own.
@@ -204,24 +194,27 @@ impl ImportRun<'_> {
         let import = ImportSummary { waiting, ..import_summary(&loaded, &imports, others) };
         let is_partial = import.is_partial();
         summary.import = Some(import);
-        if loaded.files.is_empty() {
-            self.report(Event::Done(Done::Unchanged(summary.snapshot)));
-        } else {
+        let has_news = !loaded.files.is_empty();
+        if has_news {
             self.report(Event::Done(Done::Read(loaded.records, self.started.elapsed())));
             self.quarantine(&loaded)?;
-            let journal = Journal {
-                today: self.record.today,
-                merged_at: Some(observed_at),
-                imported: Some(ImportedFiles {
-                    folder,
-                    industries: rules.own.clone(),
-                    files: loaded.opened,
-                    is_anew: loaded.is_anew,
-                }),
-                aggregates: aggregates_of(self.pipeline)?,
-                ..Journal::default()
-            };
+        }
+        let journal = Journal {
+            today: self.record.today,
+            merged_at: Some(observed_at),
+            imported: Some(ImportedFiles {
+                folder,
+                industries: rules.own.clone(),
+                files: loaded.opened,
+                is_anew: loaded.is_anew,
+            }),
+            aggregates: aggregates_of(self.pipeline)?,
+            ..Journal::default()
+        };
+        if has_news || self.ending().has_other_aggregates(&journal, &staging) {
             self.publish(staging, &journal, &mut summary)?;
+        } else {
+            self.report(Event::Done(Done::Unchanged(summary.snapshot)));
         }
         let is_partial = is_partial && summary.outcome != Outcome::Failed;
         summary.end(if is_partial { Outcome::Partial } else { summary.outcome });

@@ -4,7 +4,7 @@ use super::checks::{Evidence, Verdict, findings, findings_that, verdict};
 use super::merge::add_up;
 use super::report::write_report;
 use super::summary::{Outcome, RunSummary};
-use crate::aggregate::digest;
+use crate::aggregate::{TABLE_PREFIX, digest};
 use crate::export::catalog::{leave_out, write_catalog};
 use crate::lake::{CommitInfo, Lake, LakeError, LakeLock, PruneRules, RunDir, RunRecord, Staging};
 use crate::pipeline::config::file::Pipeline;
@@ -13,6 +13,7 @@ use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::progress::{Done, Event, Events, Work};
 use crate::pipeline::state::provenance::Journal;
 use crate::pipeline::state::run_state::RunState;
+use crate::table::Table;
 use jiff::Timestamp;
 use std::time::Instant;
 
@@ -36,6 +37,18 @@ impl Ending<'_> {
         add_up(aggregates, &by, staging, &self.dir.path().join("aggregates"))?;
         self.events.report(Event::Done(Done::AddedUp(number, begun.elapsed())));
         Ok(())
+    }
+
+    /// Whether the newest snapshot has other aggregates than the journal, because one was added, edited, removed or lost.
+    pub(in crate::pipeline) fn has_other_aggregates(&self, journal: &Journal, staging: &Staging) -> bool {
+        let (Some(parent), Some(aggregates)) = (staging.parent(), &journal.aggregates) else { return false };
+        let made = RunState::of(Some(parent)).aggregates;
+        let is_made = |(name, sql): &(String, String)| {
+            made.get(name) == Some(&digest(sql))
+                && parent.tables.contains_key(&format!("{TABLE_PREFIX}{name}"))
+        };
+        let has_filings = parent.tables.contains_key(Table::Filings.name());
+        has_filings && (made.len() != aggregates.len() || !aggregates.iter().all(is_made))
     }
 
     /// Notes and logs what the checks find, and returns what follows. `before` is the state of the newest snapshot. An error if one of them

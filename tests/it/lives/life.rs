@@ -31,6 +31,8 @@ pub(super) struct Life {
     pub(super) scratch: Scratch,
     pub(super) lake: PathBuf,
     twin: PathBuf,
+    /// Whether `coverage` was lost: then days that left the plan's window stay without.
+    pub(super) has_lost_coverage: bool,
     /// The sections of the pipeline file, and its name.
     pub(super) sections: BTreeMap<&'static str, String>,
     pub(super) name: String,
@@ -56,7 +58,8 @@ pub(super) fn live(seed: u64, kind: Kind, events: usize) -> Result<BTreeMap<&'st
     };
     let ended = run();
     ended.map(|()| counts).map_err(|why| {
-        let kept = std::env::var_os("SUNLAKE_LIFE_KEEP").map(|to| life.keep(Path::new(&to)));
+        let kept =
+            std::env::var_os("SUNLAKE_LIFE_KEEP").map(|to| life.keep(&Path::new(&to).join(seed.to_string())));
         let kept = kept.unwrap_or_default();
         format!("life {seed} of {kind:?}:\n  {}\n{why}{kept}", life.story.join("\n  "))
     })
@@ -79,6 +82,7 @@ impl Life {
             twin,
             sections: BTreeMap::from([(section, lines.to_owned())]),
             name: "lives".to_owned(),
+            has_lost_coverage: false,
             story: Vec::new(),
         };
         let has_report = life.dice.below(4) == 0;
@@ -127,7 +131,9 @@ impl Life {
     }
 
     pub(super) fn ended(&mut self, done: Finished, codes: &[i32]) -> Step<Finished> {
-        self.note(&format!("exit {:?} of {}", done.code(), done.command()));
+        let command = done.command().replace(&*self.scratch.path("").to_string_lossy(), "");
+        let (_, command) = command.split_once("sunlake ").unwrap_or(("", &command));
+        self.note(&format!("exit {:?} of {command}", done.code()));
         match done.code() {
             Some(code) if codes.contains(&code) => Ok(done),
             _ => Err(format!("the exit code should be one of {codes:?}{}", done.shown())),
@@ -186,7 +192,8 @@ impl Life {
                 return Err(format!("the lake without accidents failed{}", twin.shown()));
             }
             if done.code() == Some(0) {
-                why = differences(&self.lake, &self.twin);
+                let reached = self.world.oldest_day().filter(|_| self.has_lost_coverage);
+                why = differences(&self.lake, &self.twin, reached);
                 if why.is_empty() {
                     return self.is_sound();
                 }
@@ -199,6 +206,7 @@ impl Life {
     /// Copies the folder of a failed life; returns where it is.
     fn keep(&self, to: &Path) -> String {
         let from = self.scratch.path("");
+        let _ = std::fs::create_dir_all(to.parent().expect("a folder"));
         let copied = std::process::Command::new("cp").arg("-a").arg(from).arg(to).status();
         format!("\nkept in {}: {copied:?}", to.display())
     }

@@ -50,6 +50,11 @@ impl World {
         }
     }
 
+    /// The oldest day that the plan reaches; none of files.
+    pub(super) fn oldest_day(&self) -> Option<Date> {
+        self.api().map(|api| api.changing.state().listings.oldest_day())
+    }
+
     /// The lines of a pipeline that say where it reads.
     pub(super) fn reads(&self) -> (&'static str, &'static str) {
         match &self.source {

@@ -127,7 +127,7 @@ fn json_page_has_every_key_of_run_and_plan() {
     text.push_str(
         "## run\n\n`run` prints this object after a failure too: then `outcome` is `failed` and `stopped` says why. \
          `run_id` is empty when the run never started. There is no object after exit code 2, \
-         and after a second signal that ends the run at once.\n\n",
+         after a signal that ends an import, and after a second signal that ends another run at once.\n\n",
     );
     let example = serde_json::to_string_pretty(&summary()).expect("JSON");
     text.push_str(&format!("```json\n{example}\n```\n\n"));
