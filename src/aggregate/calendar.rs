@@ -3,7 +3,7 @@
 use crate::contract::eastern::{epoch_days, minus_days, month_of};
 use crate::contract::holiday::{holiday_name, is_ordinary};
 use crate::contract::reference::EntityType;
-use crate::table::{CoverageRow, DayRow, EVERY_OTHER_TYPE, MonthRow, Ratio};
+use crate::table::{CoverageRow, DayRow, EVERY_OTHER_TYPE, MonthRow, Ratio, counts_in_sums};
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -110,8 +110,11 @@ fn mark_growing(days: &mut [DayRow]) {
 }
 
 fn covered(coverage: &[CoverageRow]) -> BTreeMap<Date, Covered<'_>> {
+    let untyped = coverage.iter().filter(|row| row.entity_type == EVERY_OTHER_TYPE);
+    let untyped: BTreeSet<Date> = untyped.map(|row| row.filed_date).collect();
+    let counts = |row: &&CoverageRow| counts_in_sums(&row.entity_type, untyped.contains(&row.filed_date));
     let mut days = BTreeMap::new();
-    for row in coverage {
+    for row in coverage.iter().filter(counts) {
         let nothing = || Covered { expected: 0, complete: true, settled: true, listings: BTreeSet::new() };
         let day: &mut Covered<'_> = days.entry(row.filed_date).or_insert_with(nothing);
         day.expected += row.expected;
@@ -204,6 +207,8 @@ mod tests {
         let mut coverage = both(monday, false).to_vec();
         coverage.extend(both(tomorrow, true));
         coverage.push(read(TODAY, EVERY_OTHER_TYPE, true));
+        // A pipeline asked for one type alone on some morning.
+        coverage.push(CoverageRow { complete: false, ..read(monday, "llc", false) });
         let filings = counts([(monday, 5), (date(2026, 11, 11), 1)]);
         let days = days(&filings, &coverage, TODAY);
         let seen: Vec<_> = days

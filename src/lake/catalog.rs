@@ -83,16 +83,25 @@ impl Lake {
     /// come with the next catalogue.
     fn delta_problems(&self) -> Result<Vec<(u64, &'static str)>, LakeError> {
         let there = self.delta_versions()?.unwrap_or_default();
-        let mut problems = Vec::new();
-        for (version, snapshot) in (0..).zip(self.backend.commits()?) {
-            let is_sound = |text: Vec<u8>| is_version_of(snapshot, &text);
+        let (mut problems, mut before) = (Vec::new(), 0);
+        let mut commits = self.backend.commits()?.into_iter().peekable();
+        for version in 0.. {
+            let Some(snapshot) = commits.peek().copied() else { break };
             if there.contains(&version) {
-                if !self.backend.read(&delta_version(version))?.is_some_and(is_sound) {
+                let found = self.backend.read(&delta_version(version))?.and_then(|text| snapshot_of(&text));
+                if let Some(lost) = found.filter(|found| (before + 1..snapshot).contains(found)) {
+                    // Its commit is lost, which is no damage of the version.
+                    before = lost;
+                    continue;
+                }
+                if found != Some(snapshot) {
                     problems.push((version, "it is not what was written"));
                 }
             } else if there.last() > Some(&version) {
                 problems.push((version, "the file is missing"));
             }
+            before = snapshot;
+            commits.next();
         }
         Ok(problems)
     }
@@ -180,13 +189,14 @@ fn delta_version(version: u64) -> String {
     format!("{DELTA_LOG}/{version:020}.json")
 }
 
-/// Whether a text is the version of a snapshot as it was written; also without a digest, as earlier programs wrote it.
-fn is_version_of(snapshot: u64, text: &[u8]) -> bool {
-    let Ok(text) = str::from_utf8(text) else { return false };
+/// The snapshot of a version of the Delta log that is as it was written; also without a digest, as earlier programs wrote it.
+fn snapshot_of(text: &[u8]) -> Option<u64> {
+    let text = str::from_utf8(text).ok()?;
     let actions: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
-    let Ok([first, others @ ..]) = actions.as_deref() else { return false };
+    let Ok([first, others @ ..]) = actions.as_deref() else { return None };
     let is_sound = first["commitInfo"][DELTA_DIGEST]
         .as_str()
         .is_none_or(|found| found == digest(text.replacen(found, "", 1).as_bytes()));
-    is_sound && others.iter().any(|action| action["txn"]["version"] == snapshot)
+    let snapshot = others.iter().find_map(|action| action["txn"]["version"].as_u64());
+    snapshot.filter(|_| is_sound)
 }

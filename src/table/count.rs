@@ -3,6 +3,7 @@
 use super::row::{Ratio, table_row};
 use crate::contract::count::{County, DailyCount, MonthlyCount, Stats, TypeCount};
 use crate::contract::listing::Listing;
+use crate::contract::reference::EntityType;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
@@ -132,6 +133,12 @@ impl TypeCountRow {
 
 /// The `entity_type` of a day's listing without fictitious names.
 pub const EVERY_OTHER_TYPE: &str = Listing::Untyped.label();
+
+/// Whether a day's listing counts in its sums, with the other listings of the day. One of a single type is part of that of every other
+/// type; fictitious names are not.
+pub(crate) fn counts_in_sums(entity_type: &str, has_every_other_type: bool) -> bool {
+    !has_every_other_type || entity_type == EVERY_OTHER_TYPE || entity_type == EntityType::Fictitious.key()
+}
 
 table_row! {
     /// How complete one listing of one day is.

@@ -40,6 +40,7 @@ pub(crate) use business::tests::filing;
 pub use business::{DetailRow, FROM_API, FilingRow, OfficerRow, unheld_fields};
 pub use change::{Change, ChangeRow, EventRow, ImportRow, RecordRow, UnmatchedEventRow};
 pub use column::{Column, ColumnKind};
+pub(crate) use count::counts_in_sums;
 pub use count::{
     CountyRow, CoverageRow, DailyCountRow, DayRow, EVERY_OTHER_TYPE, MonthRow, MonthlyCountRow, StatewideRow,
     TypeCountRow, UNSPLIT,

@@ -24,9 +24,9 @@ use std::time::Instant;
 const FEW: usize = 5;
 const MANY: usize = 20;
 
-/// A life in two is one of the state's files.
+/// Of four lives two are of the API, one of them in an object store, and two of the state's files.
 fn kind(seed: u64) -> Kind {
-    if seed % 2 == 0 { Kind::Api } else { Kind::State }
+    [Kind::Api, Kind::State, Kind::Store, Kind::State][(seed % 4) as usize]
 }
 
 /// A life; the number of its events by name, or what went wrong.
@@ -46,6 +46,11 @@ fn assert_lives(seeds: &[u64]) {
 #[test]
 fn lakes_of_the_api_live_through_accidents_by_the_pages_alone() {
     assert_lives(&[0]);
+}
+
+#[test]
+fn lakes_in_a_store_live_through_accidents_by_the_pages_alone() {
+    assert_lives(&[2]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::aggregate::reconcile::read_reconciliation;
 use crate::aggregate::tables::SnapshotFiles;
 use crate::contract::eastern::{minus_days, month_of};
 use crate::contract::reference::EntityType;
-use crate::table::EVERY_OTHER_TYPE;
+use crate::table::{EVERY_OTHER_TYPE, counts_in_sums};
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,8 +91,13 @@ fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
     let (complete, settled) = (cells.flags("complete")?, cells.flags("settled")?);
     let mut by_day: BTreeMap<Date, CoverageDay> = BTreeMap::new();
     let mut listings: BTreeMap<Date, BTreeSet<&str>> = BTreeMap::new();
+    let is_untyped = |row: &usize| types.get(*row) == Some(EVERY_OTHER_TYPE);
+    let untyped: BTreeSet<Date> = cells.rows().filter(is_untyped).filter_map(|row| day(dates, row)).collect();
     for row in cells.rows() {
         let Some(date) = day(dates, row) else { continue };
+        if !types.get(row).is_some_and(|of| counts_in_sums(of, untyped.contains(&date))) {
+            continue;
+        }
         let nothing = CoverageDay { day: date, expected: 0, landed: 0, is_complete: true, is_settled: true };
         let entry = by_day.entry(date).or_insert(nothing);
         entry.expected += long(expected, row);

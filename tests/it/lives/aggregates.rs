@@ -22,7 +22,7 @@ pub(super) fn added(life: &mut Life) -> Step {
     write(life, &sql("filings", 0));
     let run = life.run();
     life.ends(run, &[0])?;
-    match current(&life.lake).join("agg_own").is_dir() {
+    match current(&life.view()?).join("agg_own").is_dir() {
         true => life.is_sound(),
         false => Err("the aggregate was not made".to_owned()),
     }

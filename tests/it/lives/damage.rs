@@ -3,6 +3,7 @@
 use super::life::{Life, Step};
 use crate::damage::{Content, damage, is_exception};
 use crate::support::lake::files_below;
+use crate::support::s3::Bucket;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -149,4 +150,68 @@ pub(super) fn without_repair(life: &mut Life) -> Step {
         return Err(format!("the run names no way out{}", done.shown()));
     }
     repairs(life)
+}
+
+/// Objects of the lake in its store, without logs of runs, locks and what a killed run left.
+fn objects(life: &Life) -> Vec<String> {
+    let names = life.bucket.as_ref().map(Bucket::names).unwrap_or_default();
+    let is_closed = |name: &str| {
+        let run = name.strip_prefix("runs/").and_then(|inside| inside.split('/').next());
+        run.is_none_or(|run| names.contains(&format!("runs/{run}/summary.json")))
+    };
+    names
+        .iter()
+        .filter(|name| !is_exception(Path::new(name)) && !name.starts_with("state/") && is_closed(name))
+        .cloned()
+        .collect()
+}
+
+/// An object of each kind as often as of another: damaged, or deleted.
+fn damages_object(life: &mut Life) -> PathBuf {
+    let mut kinds: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in objects(life) {
+        kinds.entry(name.split('/').next().unwrap_or_default().to_owned()).or_default().push(name);
+    }
+    let kinds: Vec<Vec<String>> = kinds.into_values().collect();
+    let kind = life.dice.one_of(&kinds).clone();
+    let name = life.dice.one_of(&kind).clone();
+    let is_flipped = life.dice.below(2) == 0;
+    if let Some(bucket) = &life.bucket {
+        if is_flipped { bucket.flip(&[&name]) } else { bucket.delete(&[&name]) }
+    }
+    life.note(&format!("{name}: {}", if is_flipped { "flipped" } else { "deleted" }));
+    PathBuf::from(format!("{}/{name}", life.lake.display()))
+}
+
+pub(super) fn of_object(life: &mut Life) -> Step {
+    let path = damages_object(life);
+    life.verifies(&[path].into())?;
+    repairs(life)
+}
+
+/// No machine has a copy.
+pub(super) fn of_object_alone(life: &mut Life) -> Step {
+    for machine in ["one", "two"] {
+        let _ = std::fs::remove_dir_all(life.scratch.path(machine));
+    }
+    of_object(life)
+}
+
+/// Files of the working copy are damaged: the store has them.
+pub(super) fn of_working_copy(life: &mut Life) -> Step {
+    if !life.work().join("snapshots").is_dir() {
+        return Ok(());
+    }
+    let files = files_below(&life.work().join("snapshots"));
+    for _ in 0..1 + life.dice.below(3) {
+        if files.is_empty() {
+            break;
+        }
+        let path = life.dice.one_of(&files).clone();
+        if path.is_file() && path.metadata().is_ok_and(|found| found.len() > 0) {
+            let how = damage(&path, &files, &mut life.dice);
+            life.note(&format!("{}: {how}", path.display()));
+        }
+    }
+    life.is_sound()
 }

@@ -24,18 +24,26 @@ const fn event(name: &'static str, happens: fn(&mut Life) -> Step) -> Event {
 }
 
 /// Events of every lake.
-const OF_ALL: [Event; 22] = [
+const OF_ALL: [Event; 11] = [
     event("quiet day", |_| Ok(())),
-    event("kill while it writes", kill_while_it_writes),
-    event("kill while it writes", kill_while_it_writes),
-    event("signal", signal),
     event("two runs at once", two_at_once),
     event("full disk", full_disk),
     event("clock back", clock_back),
     event("rollback", rollback),
-    event("rollback", rollback),
     event("prune", prune),
     event("pin and prune", pin_and_prune),
+    event("wrong pipeline file", pipelines::wrong),
+    event("other pipeline of the lake", pipelines::other_name),
+    event("aggregate added", aggregates::added),
+    event("aggregate broken", aggregates::broken),
+];
+
+/// Events of lakes in a folder.
+const IN_FOLDER: [Event; 11] = [
+    event("rollback", rollback),
+    event("kill while it writes", kill_while_it_writes),
+    event("kill while it writes", kill_while_it_writes),
+    event("signal", signal),
     event("copy with followed links", copy_that_follows_links),
     event("damage with copies", damage::with_copies),
     event("damage of all copies", damage::of_all_copies),
@@ -43,10 +51,16 @@ const OF_ALL: [Event; 22] = [
     event("damage of all copies and pages", damage::of_all_copies_and_pages),
     event("damage of several files", damage::of_several_files),
     event("damage, and no repair before the next run", damage::without_repair),
-    event("wrong pipeline file", pipelines::wrong),
-    event("other pipeline of the lake", pipelines::other_name),
-    event("aggregate added", aggregates::added),
-    event("aggregate broken", aggregates::broken),
+];
+
+/// Events of lakes in an object store.
+const IN_STORE: [Event; 6] = [
+    event("machine lost", machine_lost),
+    event("killed machine lost", killed_machine_lost),
+    event("damaged object", damage::of_object),
+    event("damaged object", damage::of_object),
+    event("damaged object and no working copy", damage::of_object_alone),
+    event("damaged working copy", damage::of_working_copy),
 ];
 
 /// Events of lakes of the API.
@@ -77,11 +91,26 @@ const OF_STATE: [Event; 6] = [
 ];
 
 pub(super) fn events_of(kind: Kind) -> Vec<Event> {
-    let own: &[Event] = match kind {
-        Kind::Api => &OF_API,
-        Kind::State => &OF_STATE,
+    let own: [&[Event]; 2] = match kind {
+        Kind::Api => [&IN_FOLDER, &OF_API],
+        Kind::State => [&IN_FOLDER, &OF_STATE],
+        Kind::Store => [&IN_STORE, &OF_API],
     };
-    [&OF_ALL, own].concat()
+    [&OF_ALL, own[0], own[1]].concat()
+}
+
+/// The working copy of a machine is gone.
+fn machine_lost(life: &mut Life) -> Step {
+    let _ = std::fs::remove_dir_all(life.work());
+    life.is_sound()
+}
+
+/// A machine dies during a run; another one resumes.
+fn killed_machine_lost(life: &mut Life) -> Step {
+    kill_at_a_request(life)?;
+    machine_lost(life)?;
+    life.machine = if life.machine == "one" { "two".to_owned() } else { "one".to_owned() };
+    runs_again(life)
 }
 
 /// Runs again, as every page says: a stopped run resumes.
@@ -144,7 +173,12 @@ fn signal(life: &mut Life) -> Step {
 }
 
 fn two_at_once(life: &mut Life) -> Step {
-    let runs = [life.run().start(), life.run().start()];
+    let first = life.run().start();
+    let machine = life.machine.clone();
+    if life.bucket.is_some() {
+        life.machine = if machine == "one" { "two".to_owned() } else { "one".to_owned() };
+    }
+    let runs = [first, life.run().start()];
     let ended = runs.map(Running::finish);
     let codes = [ended[0].code(), ended[1].code()];
     for done in ended {
@@ -153,7 +187,10 @@ fn two_at_once(life: &mut Life) -> Step {
     if !codes.contains(&Some(0)) {
         return Err(format!("neither of two runs got the lake: {codes:?}"));
     }
-    life.is_sound()
+    life.is_sound()?;
+    runs_again(life)?;
+    life.machine = machine;
+    runs_again(life)
 }
 
 fn full_disk(life: &mut Life) -> Step {

@@ -3,12 +3,14 @@
 use super::compare::differences;
 use super::events::{Event, events_of};
 use super::world::World;
-use crate::support::command::{Finished, Sunlake, sunlake};
+use crate::support::command::{Finished, Sunlake};
 use crate::support::dice::Dice;
+use crate::support::s3::Bucket;
 use crate::support::scratch::Scratch;
 use jiff::civil::Date;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Mornings after an event by which a lake is what it would be without it.
@@ -22,6 +24,8 @@ pub(super) type Step<T = ()> = Result<T, String>;
 pub(super) enum Kind {
     Api,
     State,
+    /// The API, and the lake in an object store, which two machines share.
+    Store,
 }
 
 /// A lake with what happens to it.
@@ -29,7 +33,11 @@ pub(super) struct Life {
     pub(super) world: World,
     pub(super) dice: Dice,
     pub(super) scratch: Scratch,
+    /// Its folder, or its address in the store.
     pub(super) lake: PathBuf,
+    pub(super) bucket: Option<Bucket>,
+    /// The machine that works on it; in a store there are several.
+    pub(super) machine: String,
     twin: PathBuf,
     /// Whether `coverage` was lost: then days that left the plan's window stay without.
     pub(super) has_lost_coverage: bool,
@@ -48,6 +56,7 @@ pub(super) fn live(seed: u64, kind: Kind, events: usize) -> Result<BTreeMap<&'st
     let mut run = || -> Step {
         life.mornings()?;
         for _ in 0..events {
+            life.changes_machine();
             let event: &Event = life.dice.one_of(&all);
             life.story.push(format!("{}: {}", life.world.today, event.name));
             *counts.entry(event.name).or_insert(0) += 1;
@@ -69,16 +78,20 @@ impl Life {
     fn begin(seed: u64, kind: Kind) -> Self {
         let (mut dice, scratch) = (Dice::new(seed), Scratch::new());
         let world = match kind {
-            Kind::Api => World::of_api(seed, &mut dice),
+            Kind::Api | Kind::Store => World::of_api(seed, &mut dice),
             Kind::State => World::of_state(&scratch, &mut dice),
         };
-        let (lake, twin) = (scratch.path("own/lake"), scratch.path("twin/lake"));
+        let bucket = (kind == Kind::Store).then(|| Bucket::new(format!("life-{seed}").leak()));
+        let lake = bucket.as_ref().map_or_else(|| scratch.path("own/lake"), |bucket| bucket.lake().into());
+        let twin = scratch.path("twin/lake");
         let (section, lines) = world.reads();
         let mut life = Self {
             world,
             dice,
             scratch,
             lake,
+            bucket,
+            machine: "one".to_owned(),
             twin,
             sections: BTreeMap::from([(section, lines.to_owned())]),
             name: "lives".to_owned(),
@@ -101,6 +114,13 @@ impl Life {
         life
     }
 
+    fn changes_machine(&mut self) {
+        if self.bucket.is_some() {
+            self.machine = (*self.dice.one_of(&["one", "two"])).to_owned();
+            self.story.push(format!("machine {}", self.machine));
+        }
+    }
+
     /// The pipeline file, with other sections in place of its own.
     fn text(&self, other: &[(&'static str, &str)]) -> String {
         let mut sections: BTreeMap<&str, &str> =
@@ -117,7 +137,33 @@ impl Life {
 
     pub(super) fn run_of(&self, other: &[(&'static str, &str)], today: Date) -> Sunlake {
         let pipeline = self.scratch.file("lives.toml", &self.text(other));
-        self.world.run(&pipeline, &self.lake, today)
+        self.opened(self.world.run(&pipeline, &self.lake, today))
+    }
+
+    /// The working copy of the machine.
+    pub(super) fn work(&self) -> PathBuf {
+        self.scratch.path(&self.machine)
+    }
+
+    /// A command on this machine.
+    fn opened(&self, command: Sunlake) -> Sunlake {
+        let Some(bucket) = &self.bucket else { return command };
+        let state = self.scratch.path(&format!("state-{}", self.machine));
+        bucket.opened_by(command, &self.work()).env("SUNLAKE_STATE", &state.to_string_lossy())
+    }
+
+    /// A folder with the newest snapshot as `current`, as a machine sees it that never saw the lake.
+    pub(super) fn view(&self) -> Step<PathBuf> {
+        let Some(bucket) = &self.bucket else { return Ok(self.lake.clone()) };
+        let view = self.scratch.path("view");
+        let _ = std::fs::remove_dir_all(&view);
+        let verify = Sunlake::on(&self.lake, ["verify", "--json"]);
+        let done = bucket.opened_by(verify, &view).finish();
+        let Some(number) = done.json()["snapshot"].as_u64().filter(|_| done.code() == Some(0)) else {
+            return Err(format!("another machine finds the lake damaged{}", done.shown()));
+        };
+        symlink(view.join(format!("snapshots/{number:06}")), view.join("current")).expect("a link");
+        Ok(view)
     }
 
     pub(super) fn run(&self) -> Sunlake {
@@ -142,7 +188,7 @@ impl Life {
 
     /// Another command on the lake.
     pub(super) fn does(&mut self, arguments: &[&str], codes: &[i32]) -> Step<Finished> {
-        let done = sunlake(&self.lake, arguments);
+        let done = self.opened(Sunlake::on(&self.lake, arguments)).finish();
         self.ended(done, codes)
     }
 
@@ -152,7 +198,7 @@ impl Life {
 
     /// The published snapshots with tables, oldest first.
     pub(super) fn snapshots(&self) -> Vec<u64> {
-        let listed = sunlake(&self.lake, &["snapshot", "list", "--json"]).json();
+        let listed = self.opened(Sunlake::on(&self.lake, ["snapshot", "list", "--json"])).finish().json();
         let all = listed["snapshots"].as_array().cloned().unwrap_or_default();
         let published = all.iter().filter(|snapshot| snapshot["standing"] == "published");
         let mut numbers: Vec<u64> = published.filter_map(|snapshot| snapshot["snapshot"].as_u64()).collect();
@@ -193,7 +239,7 @@ impl Life {
             }
             if done.code() == Some(0) {
                 let reached = self.world.oldest_day().filter(|_| self.has_lost_coverage);
-                why = differences(&self.lake, &self.twin, reached);
+                why = differences(&self.view()?, &self.twin, reached);
                 if why.is_empty() {
                     return self.is_sound();
                 }
