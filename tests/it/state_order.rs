@@ -1,8 +1,8 @@
 //! Hand-made files of the state: records that come twice, files that come late, in parts or again, and rows that were lost.
 
 use crate::state_files::{import, pipeline, tables};
-use crate::support::command::sunlake;
-use crate::support::lake::{Cells, current, files_below, rows};
+use crate::support::command::{Sunlake, sunlake};
+use crate::support::lake::{Cells, commits, current, files_below, rows};
 use crate::support::scratch::Scratch;
 use std::path::Path;
 
@@ -325,4 +325,34 @@ fn rows_that_a_repair_left_out_are_imported_again() {
         let again = import(&scratch, &pipeline).exits(0).json();
         assert_eq!(again["outcome"], "unchanged", "{again}");
     }
+}
+
+#[test]
+fn a_day_before_the_lake_s_own_is_refused_and_other_aggregates_need_no_new_file() {
+    let scratch = Scratch::new();
+    put(&scratch, &complete_set("q", "10092026", &[]));
+    std::fs::create_dir(scratch.path("aggregates")).expect("a folder");
+    let text = "name = \"state\"\n[import]\nfolder = \"files\"\n[checks]\ndrop = \"tell\"\n";
+    let pipeline = scratch.file("state.toml", text);
+    let lake = scratch.lake();
+    let run = |today: &str| Sunlake::run(&pipeline, &lake).args(["--today", today]).finish();
+    run("2026-11-20").complete();
+    run("2026-11-19").exits(3).says("was read as of 2026-11-20");
+    let sql = |more: u64| format!("SELECT COUNT(*) + {more} AS filings FROM filings\n");
+    for (more, number) in [(0, 2), (1, 3)] {
+        scratch.file("aggregates/own.sql", &sql(more));
+        assert_eq!(run("2026-11-20").complete()["snapshot"], number);
+        assert_eq!(text_of_own(&lake), (10 + more).to_string());
+        assert_eq!(run("2026-11-20").exits(0).json()["outcome"], "unchanged");
+    }
+    let run_id = commits(&lake)[2]["run_id"].as_str().expect("a run").to_owned();
+    let replayed = sunlake(&lake, &["replay", &run_id, "--json"]).exits(0).json();
+    assert_eq!(replayed["snapshots"][0]["different"], serde_json::json!([]), "{replayed}");
+    std::fs::remove_file(scratch.path("aggregates/own.sql")).expect("removed");
+    assert_eq!(run("2026-11-20").complete()["snapshot"], 4);
+    assert!(!current(&lake).join("agg_own").exists());
+}
+
+fn text_of_own(lake: &Path) -> String {
+    text(&rows(lake, "agg_own", &[])[0], "filings")
 }

@@ -173,8 +173,8 @@ fn damage_in_the_store_is_named_by_its_address_never_used_and_repaired() {
     let [flipped, also, gone] = [&*parts[0], &*parts[1], &*parts[2]];
     let commit = "commits/000001.json";
     let first_asked = "latest.json";
-    coast.bucket.flip(&[flipped, also, commit, first_asked]);
-    coast.bucket.delete(&[gone]);
+    coast.bucket.flip(&[flipped, also, first_asked]);
+    coast.bucket.delete(&[gone, commit]);
     // The machine that wrote the files has intact copies, and gets the report as well.
     for machine in ["first", "two", "three"] {
         let report = coast.on(machine, &["verify", "--json"]).exits(9).json();
