@@ -86,7 +86,7 @@ fn many_lives() {
                 failed.push(seed);
             }
         }
-        println!("life {seed}: {:.0?}, {} failed", begun.elapsed(), failed.len());
+        println!("life {seed}: {:.0?}, {} failed; events: {counts:?}", begun.elapsed(), failed.len());
     }
     let total: usize = counts.values().sum();
     println!("{number} lives, {total} events: {counts:#?}");
