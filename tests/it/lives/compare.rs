@@ -47,6 +47,8 @@ fn is_excepted(table: &str, row: &Cells, reached: Option<Date>) -> bool {
     match table {
         // Businesses that are listed no more: what was dissolved before a lake read it, no source shows.
         "filings" => is("listed", "false"),
+        // What a file was before a good copy came.
+        "imports" => row.get("fault").is_some_and(Option::is_some),
         "coverage" => !is("entity_type", "*") && !is("entity_type", "fictitious"),
         _ => false,
     }

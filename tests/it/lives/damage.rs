@@ -1,5 +1,6 @@
 //! Damaged files: what `verify` says of them, and the repair.
 
+use super::events::cut_short;
 use super::life::{Life, Step};
 use crate::damage::{Content, damage, is_exception};
 use crate::support::lake::files_below;
@@ -40,6 +41,14 @@ fn damages(life: &mut Life, path: &Path) {
     let all = files_below(&life.lake);
     let how = damage(path, &all, &mut life.dice);
     life.note(&format!("{}: {how}", path.display()));
+}
+
+/// A repair that is killed, or whose disk is full, is repeated.
+pub(super) fn repair_cut_short(life: &mut Life) -> Step {
+    let damaged = damages_all_copies(life);
+    life.verifies(&damaged)?;
+    cut_short(life, &["verify", "--repair"], &[0, 9])?;
+    repairs(life)
 }
 
 /// Repairs, and deletes what stays damaged with the old snapshots, as the repair says.

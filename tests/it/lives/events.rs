@@ -6,7 +6,7 @@ use super::life::{Kind, Life, Step};
 use super::pipelines;
 use super::world::{Source, daily_name, plan};
 use crate::state_order::put;
-use crate::support::command::{Running, succeed};
+use crate::support::command::{Running, Sunlake, succeed};
 use crate::support::lake::files_below_if_there;
 use crate::support::{PATIENCE, wait_for};
 use jiff::ToSpan;
@@ -39,7 +39,10 @@ const OF_ALL: [Event; 11] = [
 ];
 
 /// Events of lakes in a folder.
-const IN_FOLDER: [Event; 11] = [
+const IN_FOLDER: [Event; 14] = [
+    event("rollback or prune cut short", change_cut_short),
+    event("rollback or prune cut short", change_cut_short),
+    event("repair cut short", damage::repair_cut_short),
     event("rollback", rollback),
     event("kill while it writes", kill_while_it_writes),
     event("kill while it writes", kill_while_it_writes),
@@ -266,6 +269,49 @@ fn pin_and_prune(life: &mut Life) -> Step {
     life.is_sound()?;
     life.does(&["snapshot", "unpin", &number], &[0])?;
     life.is_sound()
+}
+
+/// A command that changes the lake, killed once it has written something, or on a full disk.
+pub(super) fn cut_short(life: &mut Life, arguments: &[&str], codes: &[i32]) -> Step {
+    let command = life.opened(Sunlake::on(&life.lake, arguments));
+    if life.dice.below(2) == 0 {
+        let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", 1 + life.dice.below(30));
+        let codes = [codes, &[9]].concat();
+        return life.ends(command.through(&["sh", "-c", &limit, "sh"]), &codes).map(drop);
+    }
+    let lake = life.lake.clone();
+    let more = life.dice.below(60) as usize;
+    let before = files_below_if_there(&lake);
+    let mut command = command.start();
+    let has_changed = |looks: &mut usize| {
+        *looks += usize::from(files_below_if_there(&lake) != before);
+        *looks > more
+    };
+    let mut looks = 0;
+    wait_for("a change", PATIENCE, || (has_changed(&mut looks) || !command.is_running()).then_some(()));
+    let was_running = command.is_running();
+    command.kill();
+    life.note(&format!("{arguments:?} killed: {was_running}"));
+    Ok(())
+}
+
+/// The same command again is the way out.
+fn change_cut_short(life: &mut Life) -> Step {
+    let snapshots = life.snapshots();
+    let number = life.dice.one_of(&snapshots).to_string();
+    let commands = [
+        &["snapshot", "rollback", &*number][..],
+        &["snapshot", "prune", "--keep-last", "1"],
+        &["snapshot", "pin", &number],
+    ];
+    let arguments = *life.dice.one_of(&commands);
+    cut_short(life, arguments, &[0])?;
+    life.is_sound()?;
+    if life.dice.below(2) == 0 && life.snapshots().contains(&number.parse().expect("a number")) {
+        life.does(arguments, &[0])?;
+        life.is_sound()?;
+    }
+    Ok(())
 }
 
 /// The lake is a copy of itself, made by a program that follows links.

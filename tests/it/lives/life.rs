@@ -146,7 +146,7 @@ impl Life {
     }
 
     /// A command on this machine.
-    fn opened(&self, command: Sunlake) -> Sunlake {
+    pub(super) fn opened(&self, command: Sunlake) -> Sunlake {
         let Some(bucket) = &self.bucket else { return command };
         let state = self.scratch.path(&format!("state-{}", self.machine));
         bucket.opened_by(command, &self.work()).env("SUNLAKE_STATE", &state.to_string_lossy())
