@@ -68,7 +68,7 @@ impl Content {
     }
 
     /// Writes it in place of what is there.
-    fn put(&self, path: &Path) {
+    pub(crate) fn put(&self, path: &Path) {
         let _ = std::fs::remove_file(path);
         match self {
             Self::Bytes(bytes) => std::fs::write(path, bytes).expect("written"),
@@ -311,6 +311,20 @@ fn a_lake_whose_only_commit_is_lost_is_damaged_and_repaired() {
     assert!(verified(&lake).1.is_empty());
     let again = sunlake(&lake, &["verify", "--repair"]).exits(0);
     assert_eq!(again.stdout, "nothing is damaged\n");
+}
+
+#[test]
+fn a_newest_commit_that_is_damaged_with_its_copy_is_named_with_it_and_left_to_a_backup() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    let files = [lake.join("commits/000004.json"), lake.join(of_run(&lake, "sample", "commits/000004.json"))];
+    let backup = files.each_ref().map(|file| Content::of(file));
+    files.each_ref().map(|file| crate::support::lake::damage(file));
+    assert_eq!(verified(&lake).1, BTreeSet::from(files.clone()));
+    let done = sunlake(&lake, &["verify", "--repair"]).exits(9);
+    assert!(done.stdout.contains("from a backup"), "{}", done.shown());
+    files.iter().zip(&backup).for_each(|(file, content)| content.put(file));
+    assert!(verified(&lake).1.is_empty());
 }
 
 #[test]

@@ -131,7 +131,33 @@ impl Lake {
             let what = format!("it does not lead to the newest snapshot, {newest}");
             report.note(&self.pointer_for_user(), what, ProblemKind::Pointer(newest));
         }
-        readable.all().try_for_each(|commit| self.audit_copy(commit, report))
+        readable.all().try_for_each(|commit| self.audit_copy(commit, report))?;
+        let read: BTreeSet<u64> = readable.all().map(|commit| commit.snapshot).collect();
+        let mut lost = &(&numbers.commits | &numbers.pending) | &missing.into_keys().collect();
+        lost.retain(|snapshot| !read.contains(snapshot));
+        self.audit_copies_of_lost(&lost, runs, report)
+    }
+
+    /// Reports copies of lost commits that are damaged too, by closed runs: a repair needs one that is intact.
+    fn audit_copies_of_lost(
+        &self,
+        lost: &BTreeSet<u64>,
+        runs: &[RunRecord],
+        report: &mut VerifyReport,
+    ) -> Result<(), LakeError> {
+        for run in runs.iter().filter(|run| !run.is_open() && !lost.is_empty()) {
+            let copies = self.backend.names(&format!("runs/{}/{COMMITS}", run.run_id))?;
+            for snapshot in layout::snapshot_numbers(&copies).intersection(lost) {
+                let name = copy_name(&run.run_id, *snapshot);
+                let path = self.path_for_user(&self.root().join(&name));
+                let found = self.backend.read(&name)?.and_then(|bytes| Commit::decode(&bytes, &path).ok());
+                if !found.is_some_and(|commit| commit.snapshot == *snapshot) {
+                    let what = "it is not the commit of its snapshot";
+                    report.note(&path, what, ProblemKind::CommitCopy(*snapshot));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether the pointer is right to name a snapshot: it has files and was published, so its commit is lost.

@@ -51,7 +51,11 @@ impl Lake {
             found => found,
         };
         let Some(bytes) = bytes else { return Ok(None) };
-        let commit = self.decoded(snapshot, Some(bytes.clone()), &self.layout.commit(snapshot))?;
+        let commit = match self.decoded(snapshot, Some(bytes.clone()), &self.layout.commit(snapshot)) {
+            // Commit and copy are lost.
+            Err(LakeError::Damaged { .. }) => return Ok(None),
+            other => other?,
+        };
         self.backend.write(&copy_name(&commit.run_id, snapshot), &bytes)?;
         Ok(Some("written again from the commit".to_owned()))
     }

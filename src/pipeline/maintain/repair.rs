@@ -48,7 +48,14 @@ pub(crate) fn repair(
         return Ok(repair.done);
     }
     let lost = repair.tables()?;
-    let newest = lake.current()?;
+    let newest = match lake.current() {
+        // Its commit stays lost, and with it what its files are.
+        Err(LakeError::Damaged { .. }) => {
+            repair.done.left = lake.audit()?.problems;
+            return Ok(repair.done);
+        }
+        other => other?,
+    };
     let of_newest: Vec<DamagedFile> = match &newest {
         Some(newest) => lost.into_iter().filter(|file| names(newest, file)).collect(),
         None => Vec::new(),

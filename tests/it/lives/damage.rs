@@ -133,6 +133,33 @@ pub(super) fn of_all_copies_and_pages(life: &mut Life) -> Step {
     repairs(life)
 }
 
+/// A commit and its copy: a backup has them.
+pub(super) fn of_commit_and_copy(life: &mut Life) -> Step {
+    let commits = files_below(&life.lake.join("commits"));
+    let commit = life.dice.one_of(&commits).clone();
+    let name = commit.file_name().expect("a name").to_owned();
+    let mut lost = files_below(&life.lake.join("runs"));
+    lost.retain(|file| {
+        file.file_name() == Some(&name) && file.parent().is_some_and(|at| at.ends_with("commits"))
+    });
+    lost.push(commit);
+    let backup: Vec<(PathBuf, Content)> = lost.iter().map(|file| (file.clone(), Content::of(file))).collect();
+    for file in &lost {
+        damages(life, file);
+    }
+    // Nobody knows that a copy was there which is removed with its commit.
+    lost.retain(|file| file.parent() == Some(&life.lake.join("commits")) || file.symlink_metadata().is_ok());
+    life.verifies(&lost.into_iter().collect())?;
+    let done = life.does(&["verify", "--repair"], &[9])?;
+    if !done.stdout.contains("from a backup") {
+        return Err(format!("the repair names no way out{}", done.shown()));
+    }
+    for (file, content) in &backup {
+        content.put(file);
+    }
+    repairs(life)
+}
+
 pub(super) fn of_several_files(life: &mut Life) -> Step {
     let mut damaged = BTreeSet::new();
     for _ in 0..2 + life.dice.below(3) {

@@ -39,7 +39,8 @@ const OF_ALL: [Event; 11] = [
 ];
 
 /// Events of lakes in a folder.
-const IN_FOLDER: [Event; 14] = [
+const IN_FOLDER: [Event; 15] = [
+    event("damage of a commit and its copy", damage::of_commit_and_copy),
     event("rollback or prune cut short", change_cut_short),
     event("rollback or prune cut short", change_cut_short),
     event("repair cut short", damage::repair_cut_short),
@@ -93,13 +94,17 @@ const OF_STATE: [Event; 6] = [
     event("files copied again", files_copied_again),
 ];
 
+/// The events of a kind of lakes; `SUNLAKE_LIFE_ONLY` is part of the names of those wanted.
 pub(super) fn events_of(kind: Kind) -> Vec<Event> {
+    let only = std::env::var("SUNLAKE_LIFE_ONLY").unwrap_or_default();
     let own: [&[Event]; 2] = match kind {
         Kind::Api => [&IN_FOLDER, &OF_API],
         Kind::State => [&IN_FOLDER, &OF_STATE],
         Kind::Store => [&IN_STORE, &OF_API],
     };
-    [&OF_ALL, own[0], own[1]].concat()
+    let mut all = [&OF_ALL, own[0], own[1]].concat();
+    all.retain(|event| event.name.contains(&only));
+    all
 }
 
 /// The working copy of a machine is gone.
