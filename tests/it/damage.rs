@@ -319,7 +319,7 @@ fn a_newest_commit_that_is_damaged_with_its_copy_is_named_with_it_and_left_to_a_
     let lake = copy(&scratch);
     let files = [lake.join("commits/000004.json"), lake.join(of_run(&lake, "sample", "commits/000004.json"))];
     let backup = files.each_ref().map(|file| Content::of(file));
-    files.each_ref().map(|file| crate::support::lake::damage(file));
+    files.iter().for_each(|file| drop(crate::support::lake::damage(file)));
     assert_eq!(verified(&lake).1, BTreeSet::from(files.clone()));
     let done = sunlake(&lake, &["verify", "--repair"]).exits(9);
     assert!(done.stdout.contains("from a backup"), "{}", done.shown());

@@ -151,7 +151,7 @@ impl Lake {
                 let name = copy_name(&run.run_id, *snapshot);
                 let path = self.path_for_user(&self.root().join(&name));
                 let found = self.backend.read(&name)?.and_then(|bytes| Commit::decode(&bytes, &path).ok());
-                if !found.is_some_and(|commit| commit.snapshot == *snapshot) {
+                if found.is_none_or(|commit| commit.snapshot != *snapshot) {
                     let what = "it is not the commit of its snapshot";
                     report.note(&path, what, ProblemKind::CommitCopy(*snapshot));
                 }
