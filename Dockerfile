@@ -1,7 +1,8 @@
 # docker build -t sunlake .
 # docker run --rm -v lake:/lake sunlake run /etc/sunlake/pipelines/sample.toml
 ARG RUST_IMAGE=rust:1.95-slim-bookworm
-ARG BASE_IMAGE=debian:bookworm-slim
+# Of August 2026, for all processors. Tag and digest change together.
+ARG BASE_IMAGE=debian:bookworm-slim@sha256:abd67ffcfa541b485a3dff59865ab629aa048a6c613e639d36e7456b0b229241
 
 FROM ${RUST_IMAGE} AS build
 # ring and zstd build C; jemalloc also wants make. Python collects the licences.
