@@ -255,7 +255,7 @@ SELECT upper(trim(principal_street)) AS street, count(DISTINCT business_id) AS n
 SELECT registered_agent_name, count(*) AS companies FROM details GROUP BY registered_agent_name QUALIFY rank() OVER (ORDER BY count(*) DESC) <= 3
 SELECT o.name, count(DISTINCT o.business_id) AS companies FROM officers o GROUP BY o.name HAVING count(DISTINCT o.business_id) > 1
 SELECT o.title, f.entity_type, count(*) AS n FROM officers o JOIN filings f USING (business_id) GROUP BY ALL
-SELECT d.business_id, d.officer_count, count(o.position) AS held FROM details d LEFT JOIN officers o ON o.business_id = d.business_id GROUP BY d.business_id, d.officer_count
+SELECT d.business_id, d.officer_count, count(o.position) AS listed FROM details d LEFT JOIN officers o ON o.business_id = d.business_id GROUP BY d.business_id, d.officer_count
 SELECT formation_state, count(*) AS n FROM details WHERE formation_state <> 'FL' GROUP BY formation_state
 SELECT f.name FROM filings f JOIN details d ON d.business_id = f.business_id WHERE d.mailing_street IS NOT NULL AND d.mailing_street <> d.principal_street
 SELECT f.name, d.last_annual_report_year FROM filings f JOIN details d USING (business_id) WHERE d.last_annual_report_year < year(f.filed_date)
@@ -285,7 +285,7 @@ SELECT county, filings_last_30_days - filings_previous_30_days AS more FROM coun
 SELECT county, population / land_area_sq_mi AS density FROM county_facts WHERE population > (SELECT median(population) FROM county_facts)
 SELECT county FROM county_facts WHERE county NOT IN (SELECT county FROM filings WHERE county IS NOT NULL) ORDER BY county
 SELECT filed_month, filings, partial FROM monthly_counts WHERE entity_type = 'llc' AND NOT partial ORDER BY filed_month
-SELECT m.filed_month, sum(m.filings) AS told, max(h.n) AS held FROM monthly_counts m LEFT JOIN (SELECT filed_month, count(*) AS n FROM filings GROUP BY filed_month) h ON h.filed_month = m.filed_month GROUP BY m.filed_month
+SELECT m.filed_month, sum(m.filings) AS counted, max(h.n) AS landed FROM monthly_counts m LEFT JOIN (SELECT filed_month, count(*) AS n FROM filings GROUP BY filed_month) h ON h.filed_month = m.filed_month GROUP BY m.filed_month
 SELECT filed_date, expected - landed AS missing FROM coverage WHERE NOT complete OR expected <> landed
 SELECT entity_type, count(*) AS days, sum(landed) AS rows, min(filed_date) AS first FROM coverage GROUP BY entity_type
 SELECT dissolved_date - filed_date AS days_alive FROM filings WHERE dissolved_date IS NOT NULL
