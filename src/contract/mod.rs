@@ -14,6 +14,7 @@
 //! - [`page`]: pagination block and `data` wrappers
 //! - `records`: the records of a listing's page
 //! - [`error`]: error bodies and broken rules
+//! - `escape`: texts from outside, as a terminal may show them
 //! - [`eastern`]: days and months in Eastern time
 //! - [`holiday`]: Florida's state holidays
 //! - [`plan`]: the limits table
@@ -28,6 +29,7 @@ pub mod count;
 pub mod county;
 pub mod eastern;
 pub mod error;
+pub(crate) mod escape;
 pub mod holiday;
 pub mod id;
 pub mod listing;

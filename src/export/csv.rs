@@ -5,6 +5,7 @@ use super::outlet::{Pending, drop_leftovers};
 use super::replaceable::check_csv;
 use super::snapshot::selected_tables;
 use crate::contract::eastern::day_of_epoch;
+use crate::contract::escape::escaped;
 use crate::lake::{Commit, Lake};
 use crate::table::{Footer, Table, TableError, columns, read_parquet, typed_column};
 use arrow::array::{Array, AsArray, BooleanArray, Int64Array, RecordBatch};
@@ -14,6 +15,7 @@ use arrow::datatypes::{
 };
 use jiff::Timestamp;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::io::Write;
@@ -186,9 +188,11 @@ fn is_invisible(c: char) -> bool {
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Writes a text, in quotes if it has commas, quotes, line ends or outer spaces. A text that a spreadsheet would run as a
-/// formula gets an apostrophe.
+/// Writes a text, in quotes if it has commas, quotes, line ends or outer spaces. If not `raw`, a text that a spreadsheet would run as a
+/// formula gets an apostrophe, and what steers a terminal is written out.
 fn write_text(line: &mut Vec<u8>, text: &str, raw: bool) {
+    let shown = if raw { Cow::Borrowed(text) } else { escaped(text, &['\n', '\r', '\t']) };
+    let text = &*shown;
     let is_formula = !raw && is_formula(text);
     let is_plain = !is_formula
         && !text.is_empty()
@@ -248,7 +252,8 @@ mod tests {
             ("\u{3000}=1", "\"'\u{3000}=1\""),
             ("\u{2003}\u{2060}=1", "\"'\u{2003}\u{2060}=1\""),
             ("\u{e0020}=1", "\"'\u{e0020}=1\""),
-            ("\0=1", "\"'\0=1\""),
+            ("\0=1", "\\u{0}=1"),
+            ("a\u{1b}[2Jb", "a\\u{1b}[2Jb"),
             ("＝1+1", "\"'＝1+1\""),
             ("＋1", "\"'＋1\""),
             ("－1", "\"'－1\""),

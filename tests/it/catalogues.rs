@@ -38,7 +38,7 @@ fn after_each_change(lake: &Path, scratch: &Scratch, check: impl Fn(&[u64])) {
     let sql = "-- How many?\n--   filings   number of filings\n--   first   the first day\n\
                SELECT COUNT(*) AS filings, MIN(filed_date) AS first FROM filings";
     std::fs::write(own.join("zip3_month.sql"), sql).expect("an aggregate");
-    let pipeline = sample_pipeline(70, 0.1);
+    let pipeline = sample_pipeline(70, 0.04);
     let (head, _) = pipeline.split_once("folder = ").expect("a folder of aggregates");
     let pipeline = scratch.file("own.toml", &format!("{head}folder = {own:?}\n"));
     Sunlake::run(&pipeline, lake).args(["--today", "2026-03-21"]).finish().complete();

@@ -92,6 +92,12 @@ fn a_release_archive_has_the_program_its_pages_and_its_checksum() {
     for file in ["LICENSE", "README.md", "completions/sunlake.zsh", "man/man1/sunlake-run.1"] {
         assert!(unpacked.join(file).is_file(), "{file}");
     }
+    // Packages that bundle C, and one whose texts are in another package of its repository.
+    let notices = std::fs::read_to_string(unpacked.join("THIRD-PARTY-NOTICES.txt")).expect("the notices");
+    for text in ["zstd/LICENSE", "jemalloc/COPYING", "LICENSE-BoringSSL", "\nalloc-stdlib 0.", "Yann Collet"]
+    {
+        assert!(notices.contains(text), "{text}");
+    }
     let said = succeed(Command::new(unpacked.join("sunlake")).arg("--version")).stdout;
     assert_eq!(String::from_utf8_lossy(&said), format!("sunlake {}\n", env!("CARGO_PKG_VERSION")));
     // Where `cargo binstall` looks for it.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The page whose commands make the lake that all other examples read.
@@ -19,6 +19,9 @@ const TUTORIAL: &str = "docs/tutorial.md";
 
 /// The page whose queries read a lake of the state's files.
 const REGISTER: &str = "docs/analysts/register.md";
+
+/// The page that names the tests of each promise.
+const SECURITY: &str = "docs/security.md";
 
 /// The day on which commands run that name none: that of the tutorial's last run.
 const TODAY: &str = "2026-11-21";
@@ -316,6 +319,36 @@ fn every_page_is_in_the_summary_and_every_link_leads_somewhere() {
         }
     }
     assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
+}
+
+/// The file of a module of tests: of `tests/it` if it has a short name, else of `src`.
+fn file_of_tests(module: &str) -> PathBuf {
+    let folder = if module.contains("::") { "src" } else { "tests/it" };
+    project().join(folder).join(format!("{}.rs", module.replace("::", "/")))
+}
+
+#[test]
+fn each_promise_of_the_security_page_names_tests_that_exist() {
+    let text = std::fs::read_to_string(project().join(SECURITY)).expect("the page");
+    let (_, promises) = text.split_once("\n## Promises\n").expect("the promises");
+    let is_promise = |line: &&str| {
+        line.starts_with("| ") && !line.starts_with("| promise |") && !line.starts_with("| --- ")
+    };
+    let rows: Vec<&str> = promises.lines().filter(is_promise).collect();
+    assert!(rows.len() > 30, "only {} promises were found", rows.len());
+    for row in rows {
+        let tests: Vec<(&str, &str)> =
+            row.split('`').skip(1).step_by(2).filter_map(|code| code.rsplit_once("::")).collect();
+        assert!(!tests.is_empty(), "a promise without a test: {row}");
+        for (module, name) in tests {
+            let file = file_of_tests(module);
+            let source =
+                std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            // Between the end of `#[test]` and the body of the function.
+            let mut heads = source.split("test]").skip(1).filter_map(|rest| rest.split('{').next());
+            assert!(heads.any(|head| head.contains(&format!("fn {name}("))), "{module} has no test {name}");
+        }
+    }
 }
 
 #[test]

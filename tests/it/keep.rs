@@ -22,7 +22,7 @@ fn runs(lake: &Path) -> Vec<String> {
 
 /// A run of the pipeline that made [`source::history`], as of another day.
 fn run(scratch: &Scratch, lake: &Path, today: &str, extra: &str) -> Finished {
-    let pipeline = scratch.file("sample.toml", &format!("{}{extra}", sample_pipeline(70, 0.1)));
+    let pipeline = scratch.file("sample.toml", &format!("{}{extra}", sample_pipeline(70, 0.04)));
     Sunlake::run(&pipeline, lake).args(["--today", today]).finish()
 }
 

@@ -33,6 +33,10 @@ fn sql_that_cannot_run_says_what_to_write() {
             "Expected: an expression, found: % at Line: 1, Column: 42\n\
              hint: a text is in single quotes: LIKE '%SUN%'",
         ),
+        (
+            "SELECT name FROM filings WHERE name LIKE \"%SUN%\"",
+            "there is no column %SUN%\nhint: a text is in single quotes: '%SUN%'",
+        ),
         ("SELECT name FROM filings WHERE filed_date > '2026-13-01'", no_day),
         ("SELECT name FROM filings WHERE filed_date = '20260301'", no_day),
         ("SELECT name FROM filings WHERE filed_date = '03/01/2026'", no_day),

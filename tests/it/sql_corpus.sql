@@ -248,6 +248,64 @@ SELECT title, count(DISTINCT business_id) AS n FROM officers GROUP BY title
 SELECT o.name, f.name FROM officers o JOIN filings f ON f.business_id = o.business_id
 SELECT changed_at FROM filings WHERE changed_at > TIMESTAMP '2026-01-01 00:00:00'
 SELECT CAST(changed_at AS DATE) AS day, count(*) AS n FROM filings GROUP BY day
+SELECT county, round(100.0 * sum(filings) / sum(sum(filings)) OVER (), 2) AS share FROM agg_county_window GROUP BY county ORDER BY share DESC, county
+SELECT filed_month, count(*) AS n, count(*) - lag(count(*)) OVER (ORDER BY filed_month) AS more FROM filings GROUP BY filed_month
+SELECT principal_street, principal_zip, count(*) AS companies FROM details GROUP BY ALL HAVING count(*) >= 2
+SELECT upper(trim(principal_street)) AS street, count(DISTINCT business_id) AS n FROM details WHERE principal_state = 'FL' GROUP BY street
+SELECT registered_agent_name, count(*) AS companies FROM details GROUP BY registered_agent_name QUALIFY rank() OVER (ORDER BY count(*) DESC) <= 3
+SELECT o.name, count(DISTINCT o.business_id) AS companies FROM officers o GROUP BY o.name HAVING count(DISTINCT o.business_id) > 1
+SELECT o.title, f.entity_type, count(*) AS n FROM officers o JOIN filings f USING (business_id) GROUP BY ALL
+SELECT d.business_id, d.officer_count, count(o.position) AS listed FROM details d LEFT JOIN officers o ON o.business_id = d.business_id GROUP BY d.business_id, d.officer_count
+SELECT formation_state, count(*) AS n FROM details WHERE formation_state <> 'FL' GROUP BY formation_state
+SELECT f.name FROM filings f JOIN details d ON d.business_id = f.business_id WHERE d.mailing_street IS NOT NULL AND d.mailing_street <> d.principal_street
+SELECT f.name, d.last_annual_report_year FROM filings f JOIN details d USING (business_id) WHERE d.last_annual_report_year < year(f.filed_date)
+SELECT name, count(*) AS n FROM filings GROUP BY name HAVING n > 1
+SELECT a.name, a.business_id AS one, b.business_id AS other FROM filings a JOIN filings b ON a.name = b.name AND a.business_id < b.business_id
+SELECT change, observed_on, count(*) AS n FROM changes GROUP BY change, observed_on ORDER BY observed_on, change
+SELECT field, old, new, count(*) AS n FROM changes WHERE change = 'changed' GROUP BY ALL
+SELECT f.county, count(*) AS vanished FROM changes c JOIN filings f ON f.business_id = c.business_id WHERE c.change = 'vanished' GROUP BY f.county
+SELECT business_id, max(observed_on) AS last_change FROM changes GROUP BY business_id HAVING max(observed_on) > DATE '2026-10-01'
+SELECT name FROM filings WHERE name LIKE 'A%' OR name LIKE '%_CO' OR name NOT LIKE '%E%'
+SELECT name FROM filings WHERE starts_with(name, 'S') AND contains(name, 'LLC')
+SELECT name FROM filings WHERE strpos(lower(name), 'sun') > 0
+SELECT left(name, 1) AS letter, count(*) AS n FROM filings GROUP BY letter ORDER BY n DESC, letter LIMIT 5
+SELECT length(name) AS letters, count(*) AS n FROM filings GROUP BY 1 HAVING count(*) > 2
+SELECT name FROM filings WHERE city_clean IN ('MIAMI', 'ORLANDO', 'TAMPA') AND industry_type LIKE '%restaurant%'
+SELECT industry_sector, industry_type, count(*) AS n FROM filings GROUP BY 1, 2 QUALIFY row_number() OVER (PARTITION BY industry_sector ORDER BY count(*) DESC, industry_type) <= 2
+SELECT weekday, avg(filings) AS mean, min(filings) AS low, max(filings) AS high FROM days WHERE ordinary GROUP BY weekday
+SELECT filed_week, sum(filings) AS n, bool_and(settled) AS settled FROM days GROUP BY filed_week HAVING count(*) = 7
+SELECT filed_date, filings, filings * 1.0 / usual_filings AS fullness FROM days WHERE usual_filings > 0
+SELECT isodow(filed_date) AS d, count(*) AS n FROM filings WHERE filed_date NOT IN (SELECT filed_date FROM days WHERE holiday IS NOT NULL) GROUP BY d
+SELECT holiday, filings FROM days WHERE holiday IS NOT NULL ORDER BY filed_date
+SELECT county, entity_type, count(*) AS n, sum(count(*)) OVER (PARTITION BY county) AS all_types FROM filings GROUP BY county, entity_type
+SELECT county, sum(CASE WHEN entity_type = 'llc' THEN 1 ELSE 0 END) * 1.0 / count(*) AS llcs FROM filings GROUP BY county
+SELECT county, count(*) FILTER (WHERE entity_type = 'llc') AS llc, count(*) FILTER (WHERE entity_type = 'corporation') AS corporation FROM filings GROUP BY county
+SELECT f.region, sum(c.active_businesses) * 1000.0 / sum(f.population) AS rate FROM counties c JOIN county_facts f ON f.county_key = c.county_key GROUP BY f.region
+SELECT county, filings_last_30_days - filings_previous_30_days AS more FROM counties ORDER BY more DESC, county LIMIT 10
+SELECT county, population / land_area_sq_mi AS density FROM county_facts WHERE population > (SELECT median(population) FROM county_facts)
+SELECT county FROM county_facts WHERE county NOT IN (SELECT county FROM filings WHERE county IS NOT NULL) ORDER BY county
+SELECT filed_month, filings, partial FROM monthly_counts WHERE entity_type = 'llc' AND NOT partial ORDER BY filed_month
+SELECT m.filed_month, sum(m.filings) AS counted, max(h.n) AS landed FROM monthly_counts m LEFT JOIN (SELECT filed_month, count(*) AS n FROM filings GROUP BY filed_month) h ON h.filed_month = m.filed_month GROUP BY m.filed_month
+SELECT filed_date, expected - landed AS missing FROM coverage WHERE NOT complete OR expected <> landed
+SELECT entity_type, count(*) AS days, sum(landed) AS rows, min(filed_date) AS first FROM coverage GROUP BY entity_type
+SELECT dissolved_date - filed_date AS days_alive FROM filings WHERE dissolved_date IS NOT NULL
+SELECT year(dissolved_date) AS y, count(*) AS n, median(dissolved_date - filed_date) AS alive FROM filings WHERE dissolved_date IS NOT NULL GROUP BY y
+SELECT count(*) FROM filings WHERE filed_date >= (SELECT max(filed_date) FROM filings) - INTERVAL 30 DAY
+SELECT count(*) FROM filings WHERE filed_date > (SELECT max(filed_date) - 28 FROM days WHERE settled)
+SELECT filed_month, sum(n) OVER (ORDER BY filed_month) AS total, avg(n) OVER (ORDER BY filed_month ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS mean FROM (SELECT filed_month, count(*) AS n FROM filings GROUP BY filed_month) q
+WITH m AS (SELECT county, filed_month, count(*) AS n FROM filings GROUP BY ALL), t AS (SELECT filed_month, sum(n) AS n FROM m GROUP BY filed_month) SELECT m.county, m.filed_month, m.n * 1.0 / t.n AS share FROM m JOIN t USING (filed_month)
+WITH firsts AS (SELECT name, min(filed_date) AS day FROM filings GROUP BY name) SELECT f.name, f.filed_date FROM filings f JOIN firsts ON firsts.name = f.name AND firsts.day = f.filed_date
+SELECT filed_date, max(filings) OVER (ORDER BY filed_date ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) AS best, min(filings) OVER (ORDER BY filed_date ROWS BETWEEN CURRENT ROW AND 6 FOLLOWING) AS worst FROM days
+SELECT county, filings, ntile(4) OVER (ORDER BY filings, county) AS quarter FROM agg_county_window
+SELECT extra FROM filings WHERE extra IS NOT NULL
+SELECT business_id % 10 AS digit, count(*) AS n FROM filings GROUP BY digit ORDER BY digit
+SELECT min(name) AS first, max(name) AS last FROM filings WHERE county = 'Nowhere'
+SELECT make_date(2026, 1, 1) + 31 AS day, date_trunc('month', DATE '2026-02-28') AS month, last_day(DATE '2024-02-01') AS leap
+SELECT e.label, count(f.business_id) AS n FROM entity_types e LEFT JOIN filings f ON f.entity_type = e.entity_type GROUP BY e.label
+SELECT quantile_cont(filings, 0.5) AS half, quantile_cont(filings, 0.95) AS most FROM agg_county_month
+SELECT name FROM filings WHERE county IS DISTINCT FROM 'Duval' AND NOT listed
+SELECT county FROM filings WHERE listed UNION SELECT county FROM filings WHERE NOT listed
+SELECT nth_value(filings, 2) OVER (ORDER BY filed_date ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS second FROM days
 SELECT regexp_matches(name, 'A.*B') AS m FROM filings
 SELECT string_agg(name, ', ') AS names FROM filings
 SELECT county, count(*) AS n FROM filings GROUP BY ROLLUP (county)

@@ -114,9 +114,10 @@ pub(super) fn no_column<T>(columns: &[Column], name: &[Ident]) -> Planned<T> {
     let known: Vec<&str> = columns.iter().filter(is_of).map(|known| known.name.as_str()).collect();
     let is_like_one = crate::contract::nearest::nearest(&last.value, known.iter().copied(), 0.8).is_some();
     if last.quote_style.is_some() && !is_like_one {
-        let names = known.join(", ");
-        let way_out =
-            format!("a text is in single quotes: '{}'; for a column, there are {names}", last.value);
+        let is_name = last.value.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let columns =
+            if is_name { format!("; for a column, there are {}", known.join(", ")) } else { String::new() };
+        let way_out = format!("a text is in single quotes: '{}'{columns}", last.value);
         return wrong(format!("there is no column {}", last.value), way_out);
     }
     unknown("column", &last.value, &known)

@@ -1,7 +1,7 @@
 //! From SQL to rows.
 
 use super::names::Ids;
-use super::refusal::{Planned, first_line, not_here};
+use super::refusal::{NO_PLAN, Planned, not_here};
 use super::rows::Planner;
 use super::statement::{parsed, tables_of};
 use super::value::Kind;
@@ -33,7 +33,7 @@ pub(in crate::aggregate) fn tables_named(sql: &str) -> Planned<Vec<String>> {
 /// Plans the query of a text over tables. Subqueries in place of values are run.
 pub(in crate::aggregate) fn plan(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
     set_warning_function(|what, _| tracing::debug!("polars: {what}"));
-    on_large_stack(|| planned(sql, tables)).unwrap_or_else(|| not_here("this query"))
+    on_large_stack(|| planned(sql, tables)).unwrap_or_else(|| not_here(NO_PLAN))
 }
 
 /// The result on a thread of its own; none if it panics.
@@ -71,11 +71,7 @@ impl Plan {
             true => self.frame.collect(),
             false => self.frame.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single()),
         };
-        let failed = |why: String| PolarsError::ComputeError(why.into());
-        match on_large_stack(run) {
-            Some(rows) => rows.map_err(|error| failed(first_line(&error))),
-            None => Err(failed("polars cannot run this query".to_owned())),
-        }
+        on_large_stack(run).unwrap_or_else(|| Err(PolarsError::InvalidOperation("a panic".into())))
     }
 
     /// The columns of the result, without rows.

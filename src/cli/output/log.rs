@@ -4,6 +4,7 @@ use super::lossy_lines::LossyLines;
 use super::progress::{DONE, LinesAbove, PROGRESS, PROGRESS_WORDS, Progress};
 use super::terminal::{ProgressForm, Terminal};
 use crate::cli::args::{Common, LogFormat};
+use crate::contract::escape::escaped;
 use prometheus_client::metrics::counter::Counter;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -27,11 +28,13 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Writes the last text, after all lines before it. A server whose stderr nobody reads ends without it.
+    /// Writes the last text, after all lines before it; what steers a terminal is written out. A server whose stderr nobody reads ends
+    /// without it.
     pub(crate) fn finish(&self, last: &str) {
+        let last = escaped(last, &['\n', '\t']);
         // If stderr is closed, the exit code is all that is left.
         let _ = match &self.lossy {
-            Some(lines) => lines.finish(last),
+            Some(lines) => lines.finish(&last),
             None => io::stderr().lock().write_all(last.as_bytes()),
         };
     }

@@ -2,6 +2,7 @@
 
 use crate::cli::exit::CommandError;
 use crate::contract::eastern::eastern;
+use crate::contract::escape::escaped;
 use crate::contract::listing::Listing;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -10,9 +11,9 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::Duration;
 
-/// Prints to stdout. A reader that closed the pipe is no error.
+/// Prints to stdout; what steers a terminal is written out. A reader that closed the pipe is no error.
 pub(crate) fn print(text: &str) -> Result<(), CommandError> {
-    print_bytes(text.as_bytes())
+    print_bytes(escaped(text, &['\n', '\t']).as_bytes())
 }
 
 /// As [`print()`], of bytes.

@@ -48,12 +48,13 @@ pub(crate) const AGGREGATES: [BuiltIn; 17] = built_in![
 pub(crate) const SCHEMAS: [BuiltIn; 1] = built_in!["schema/pipeline.json"];
 
 /// Recipes that run a pipeline every morning.
-pub(crate) const RECIPES: [BuiltIn; 8] = built_in![
+pub(crate) const RECIPES: [BuiltIn; 9] = built_in![
     "deploy/airflow_dag.py",
     "deploy/crontab",
     "deploy/dagster_asset.py",
     "deploy/github-actions.yml",
     "deploy/kubernetes.yaml",
+    "deploy/logrotate",
     "deploy/sunlake.service",
     "deploy/sunlake.timer",
     "deploy/until-done",

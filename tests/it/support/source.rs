@@ -21,10 +21,11 @@ pub(crate) fn small() -> &'static Source {
     SMALL.get_or_init(|| make("small", &sample_pipeline(SMALL_DAYS, SMALL_SCALE), &["2026-03-20"]))
 }
 
-/// Ten weeks of one business in ten, as two runs on two days left them, with all aggregates: some rows are new, some changed, some gone.
+/// Ten weeks of one business in twenty-five, as two runs on two days left them, with all aggregates: some rows are new, some changed, some gone.
 pub(crate) fn history() -> &'static Source {
     static HISTORY: OnceLock<Source> = OnceLock::new();
-    HISTORY.get_or_init(|| make("history", &complete_sample_pipeline(70, 0.1), &["2026-03-16", "2026-03-20"]))
+    HISTORY
+        .get_or_init(|| make("history", &complete_sample_pipeline(70, 0.04), &["2026-03-16", "2026-03-20"]))
 }
 
 /// Five weeks of a fifth of Florida around a New Year, whose first day the plan of starters cannot page to its end.

@@ -3,6 +3,7 @@
 use crate::cli::args::RowFormat;
 use crate::cli::output::words::{count, lines};
 use crate::contract::eastern::day_of_epoch;
+use crate::contract::escape::escaped;
 use crate::export::csv::{csv_head, csv_lines};
 use crate::table::{TableError, read_batch};
 use arrow::array::{Array, AsArray, RecordBatch};
@@ -84,7 +85,7 @@ fn cell(cells: &dyn Array, row: usize) -> Value {
 fn text(cells: &dyn Array, row: usize) -> String {
     match cell(cells, row) {
         Value::Null => String::new(),
-        Value::String(text) => text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
+        Value::String(text) => escaped(&text, &[]).into_owned(),
         Value::Number(number) if !number.is_i64() => rounded(number.as_f64().unwrap_or_default()),
         other => other.to_string(),
     }

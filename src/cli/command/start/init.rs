@@ -63,7 +63,7 @@ fn in_folder(folder: &Path, paths: &[PathBuf]) -> Vec<PathBuf> {
 /// The files of a scheduler's recipe.
 fn recipe(schedule: Schedule) -> &'static [&'static str] {
     match schedule {
-        Schedule::Cron => &["deploy/crontab", "deploy/until-done"],
+        Schedule::Cron => &["deploy/crontab", "deploy/until-done", "deploy/logrotate"],
         Schedule::Systemd => &["deploy/sunlake.service", "deploy/sunlake.timer"],
         Schedule::Airflow => &["deploy/airflow_dag.py"],
         Schedule::Dagster => &["deploy/dagster_asset.py"],
