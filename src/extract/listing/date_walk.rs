@@ -12,7 +12,7 @@ use jiff::civil::Date;
 
 /// Pages a walk may go back because of drift, before it stops.
 const MAX_STEPS_BACK: u32 = 400;
-/// Times that a walk goes back from the same rows at the same place.
+/// Times that a walk goes back from the same two pages at the same place.
 const MOST_RETURNS: u32 = 4;
 
 pub(crate) struct Position {
@@ -24,26 +24,28 @@ pub(crate) struct Position {
     /// The slice's total, by its first page.
     pub(crate) total: Option<u64>,
     steps_back: u32,
-    /// By day and offset, the last page from which the walk went back, and how often it was the same.
-    returns: HashMap<(Date, u32), Returned>,
+    /// The page that was read last.
+    last: Answer,
+    /// By day and offset, the last page from which the walk went back with the page before it, and how often both were the same.
+    returns: HashMap<(Date, u32), ([Answer; 2], u32)>,
 }
 
-/// The rows of a page, and how often it was the same.
-type Returned = (Vec<(i64, Date)>, u32);
+/// The total and the rows of a page.
+type Answer = (u64, Vec<(i64, Date)>);
 
 impl Position {
     /// The start of a slice, of whose newest day `offset` rows are among those already read.
     pub(crate) fn start(slice: &Slice, offset: u32, seen: HashSet<i64>) -> Self {
-        Self { upper: slice.to, offset, seen, total: None, steps_back: 0, returns: HashMap::new() }
+        let (last, returns) = (Answer::default(), HashMap::new());
+        Self { upper: slice.to, offset, seen, total: None, steps_back: 0, last, returns }
     }
-}
 
-impl Position {
-    /// Whether a page from which the walk goes back was the same too often: rows that change would change it.
-    fn has_returned(&mut self, offset: u32, rows: &[(i64, Date)]) -> bool {
+    /// Whether a page from which the walk goes back, and the one before it, were the same too often: rows that change would change them.
+    fn has_returned(&mut self, offset: u32, page: &PageSeen) -> bool {
+        let pages = [std::mem::take(&mut self.last), (page.total, page.rows.clone())];
         let (last, times) = self.returns.entry((self.upper, offset)).or_default();
-        *times = if *last == rows { *times + 1 } else { 1 };
-        rows.clone_into(last);
+        *times = if *last == pages { *times + 1 } else { 1 };
+        *last = pages;
         *times == MOST_RETURNS
     }
 }
@@ -131,6 +133,7 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
             continue;
         }
         must_join = false;
+        at.last = (page.total, page.rows.clone());
         for (id, filed_date) in &page.rows {
             if at.seen.insert(*id) {
                 (day, rows_of_day) =
@@ -159,8 +162,10 @@ fn may_step_back(
     (offset, page): (u32, &PageSeen),
     at: &mut Position,
 ) -> Result<bool> {
-    if at.has_returned(offset, &page.rows) {
-        let seen = format!("{MOST_RETURNS} times the same rows, which no row of the page before them joins");
+    if at.has_returned(offset, page) {
+        let seen = format!(
+            "{MOST_RETURNS} times the same rows and total, which no row of the page before them joins"
+        );
         return Err(reader.no_progress(span, offset, seen));
     }
     at.steps_back += 1;
