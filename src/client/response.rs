@@ -3,6 +3,7 @@
 use super::counts::LONGEST_WAIT;
 use super::error::ClientError;
 use crate::contract::error::ErrorBody;
+use crate::contract::escape::escaped;
 use jiff::Timestamp;
 use reqwest::header::{DATE, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
@@ -116,7 +117,7 @@ fn http_date(text: &str) -> Option<Timestamp> {
 
 pub(super) fn message(status: StatusCode, body: &[u8]) -> String {
     match serde_json::from_slice::<ErrorBody>(body) {
-        Ok(error) => error.message.to_string(),
+        Ok(error) => escaped(&error.message.to_string(), &[]).into_owned(),
         Err(_) => {
             format!("{} without the documented error body", status.canonical_reason().unwrap_or("an answer"))
         }

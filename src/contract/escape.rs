@@ -5,14 +5,27 @@ use std::borrow::Cow;
 /// The text with each character that steers a terminal as an escape, such as `\u{1b}`, but those in `kept`: what an API, a file or a
 /// person's name says must change nothing but the line that it is on.
 pub(crate) fn escaped<'t>(text: &'t str, kept: &[char]) -> Cow<'t, str> {
-    let is_escaped = |c: char| steers(c) && !kept.contains(&c);
-    if !text.contains(is_escaped) {
+    replaced(text, |c| steers(c) && !kept.contains(&c), |shown, c| shown.extend(c.escape_unicode()))
+}
+
+/// The same of JSON, whose own escapes leave out some: such a character is only in a string of it, where it becomes `\u009b`.
+pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
+    let is_bare = |c: char| steers(c) && c != '\n';
+    replaced(json, is_bare, |shown, c| shown.push_str(&format!("\\u{:04x}", u32::from(c))))
+}
+
+fn replaced(
+    text: &str,
+    is_replaced: impl Fn(char) -> bool,
+    replace: impl Fn(&mut String, char),
+) -> Cow<'_, str> {
+    if !text.contains(&is_replaced) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        match is_escaped(c) {
-            true => shown.extend(c.escape_unicode()),
+        match is_replaced(c) {
+            true => replace(&mut shown, c),
             false => shown.push(c),
         }
     }
@@ -41,5 +54,6 @@ mod tests {
             assert_eq!(escaped(text, &['\n']), shown);
         }
         assert_eq!(escaped("a\r\n\t", &['\n', '\r', '\t']), "a\r\n\t");
+        assert_eq!(escaped_json("{\"a\":\"\u{9b}2J\"}\n"), "{\"a\":\"\\u009b2J\"}\n");
     }
 }

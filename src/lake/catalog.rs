@@ -58,6 +58,18 @@ impl Lake {
         self.backend.remove(&format!("catalog/{name}"))
     }
 
+    /// A file of the catalogue as it was written; none if it is missing or something else is in its place.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Damaged`] for the list of digests; [`LakeError::Storage`], [`LakeError::Remote`].
+    pub(crate) fn catalog_file(&self, name: &str) -> Result<Option<Vec<u8>>, LakeError> {
+        let list = self.catalog_list()?.unwrap_or_default();
+        let Some(digests) = list.files.get(name) else { return Ok(None) };
+        let bytes = self.backend.read(&format!("{CATALOG}/{name}"))?;
+        Ok(bytes.filter(|bytes| digests.contains(&digest(bytes))))
+    }
+
     /// Versions that the Delta log of an object store has; none for a lake in a folder, which has no such log.
     pub(crate) fn delta_versions(&self) -> Result<Option<BTreeSet<u64>>, LakeError> {
         if !self.is_remote() {

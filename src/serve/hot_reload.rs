@@ -89,13 +89,22 @@ impl HotReload {
         Ok(())
     }
 
-    /// Reads the lake's report where a run has written another: it does so after the snapshot. A lake in a bucket has none here.
+    /// Reads the lake's report where a run has written another: it does so after the snapshot. A file that no run wrote is not served: it
+    /// would have a script of its own on this address. A lake in a bucket has none here.
     fn follow_report(&self, site: &Site, state: &mut State) {
         let IndexSource::Lake(root) = &self.source else { return };
         let path = root.join("catalog/report.html");
         let written = path.metadata().and_then(|metadata| metadata.modified()).ok();
         if written != state.report {
-            site.set_report(std::fs::read(path).ok());
+            let report = Lake::open(root).and_then(|lake| lake.catalog_file("report.html"));
+            let report = report.unwrap_or_else(|error| {
+                tracing::warn!(%error, "the report cannot be read");
+                None
+            });
+            if report.is_none() && written.is_some() {
+                tracing::warn!("{} is not as a run wrote it, and is not served", path.display());
+            }
+            site.set_report(report);
             state.report = written;
         }
     }

@@ -90,3 +90,23 @@ fn a_pipe_is_no_pipeline_file_and_no_file_of_the_state() {
     let done = Sunlake::run(&state, &scratch.lake()).args(["--today", "2026-11-20"]).finish();
     done.says("20261012c.txt is no file: it is left out");
 }
+
+#[test]
+fn what_an_api_says_steers_no_terminal_and_begins_no_line() {
+    let body =
+        r#"{"statusCode":400,"message":"\u001b[2J\u009b31m over\rwritten\nerror: none","docs_url":"x"}"#;
+    for (flags, status, code) in
+        [(&["-vv"][..], 400, 3), (&["-vv", "--log-format", "json"], 400, 3), (&["-vv"], 503, 6)]
+    {
+        let weather = Weather::new(move |_| {
+            let head = vec![("Content-Type", "application/json".to_owned()), ("Retry-After", "0".to_owned())];
+            Reply::Answer(status, head, body.to_owned())
+        });
+        let done = weather.command("[budget]\nattempts = 2").args(flags).finish().exits(code);
+        let steers = |c: &char| c.is_control() && *c != '\n';
+        let found: Vec<char> = done.stderr.chars().chain(done.stdout.chars()).filter(steers).collect();
+        assert!(found.is_empty(), "{status}: {found:?} in {:?} {:?}", done.stderr, done.stdout);
+        assert!(!done.stderr.lines().any(|line| line.starts_with("error: none")), "{:?}", done.stderr);
+        assert!(done.stderr.contains("over"), "the message is shown: {:?}", done.stderr);
+    }
+}

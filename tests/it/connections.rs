@@ -27,6 +27,7 @@ fn a_request_has_one_proper_host_and_no_coding_but_chunked() {
         ("POST /mcp HTTP/1.1\r\nHost:\r\nContent-Length: 0\r\n", 400),
         ("POST /v1/me HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n", 501),
         ("POST /v1/me HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n", 501),
+        ("POST /v1/me HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, chunked\r\n", 400),
     ] {
         let answer = answer_to(&server, &format!("{head}\r\n"));
         assert_eq!(answer.status, status, "{head:?}: {}", answer.text());

@@ -44,14 +44,22 @@ fn the_report_is_that_of_the_lake_and_follows_it() {
     assert_eq!((none.status, none.json()["message"].clone()), (404, "this lake has no report".into()));
     let catalog = server.scratch.path("served/catalog");
     std::fs::create_dir_all(&catalog).expect("a folder");
-    let written = source::small().lake.join("catalog/report.html");
-    std::fs::copy(&written, catalog.join("report.html")).expect("a report");
+    let of_lake = source::small().lake.join("catalog");
+    let written = of_lake.join("report.html");
+    for name in ["files.json", "report.html"] {
+        std::fs::copy(of_lake.join(name), catalog.join(name)).expect("a file of the catalogue");
+    }
     let report = wait_for("the report", Duration::from_secs(20), || {
         Some(server.get_with("/report", "")).filter(|answer| answer.status == 200)
     });
     assert_eq!(report.body, std::fs::read(written).expect("a report"));
     assert_eq!(policy(&report), "frame-ancestors 'none'");
     assert!(server.get_with("/", "").text().contains("href=\"/report\""));
+    // A page that no run wrote would have its own script on this address.
+    std::fs::write(catalog.join("report.html"), "<script>alert(1)</script>").expect("another page");
+    wait_for("no report", Duration::from_secs(20), || {
+        (server.get_with("/report", "").status == 404).then_some(())
+    });
 }
 
 #[test]

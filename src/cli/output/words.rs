@@ -2,7 +2,7 @@
 
 use crate::cli::exit::CommandError;
 use crate::contract::eastern::eastern;
-use crate::contract::escape::escaped;
+use crate::contract::escape::{escaped, escaped_json};
 use crate::contract::listing::Listing;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -29,7 +29,7 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), CommandError> {
 /// Prints one line of JSON.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
     let json = serde_json::to_string(value).map_err(|error| CommandError::Bug(error.to_string()))?;
-    print(&format!("{json}\n"))
+    print_bytes(format!("{}\n", escaped_json(&json)).as_bytes())
 }
 
 /// A text made by writing to it.

@@ -9,7 +9,7 @@ use hyper::http::uri::Authority;
 /// Why a head is refused: the status and the message of the answer.
 pub(super) fn fault(parts: &Parts) -> Option<(u16, &'static str)> {
     let wrong_host = host_fault(&parts.headers, parts.version).map(|message| (400, message));
-    wrong_host.or_else(|| has_other_coding(&parts.headers).then_some((501, OTHER_CODING)))
+    wrong_host.or_else(|| coding_fault(&parts.headers))
 }
 
 fn host_fault(headers: &HeaderMap, version: Version) -> Option<&'static str> {
@@ -35,10 +35,13 @@ pub(super) fn host_name(header: &str) -> Option<String> {
     (is_plain && !host.is_empty()).then(|| host.to_owned())
 }
 
-fn has_other_coding(headers: &HeaderMap) -> bool {
+fn coding_fault(headers: &HeaderMap) -> Option<(u16, &'static str)> {
     let values = headers.get_all(TRANSFER_ENCODING).iter();
-    let mut codings = values.flat_map(|value| value.to_str().unwrap_or("?").split(','));
-    codings.any(|coding| !coding.trim().eq_ignore_ascii_case(CHUNKED))
+    let codings: Vec<&str> = values.flat_map(|value| value.to_str().unwrap_or("?").split(',')).collect();
+    if codings.iter().any(|coding| !coding.trim().eq_ignore_ascii_case(CHUNKED)) {
+        return Some((501, OTHER_CODING));
+    }
+    (codings.len() > 1).then_some((400, "a body is chunked once: Transfer-Encoding names it twice"))
 }
 
 #[cfg(test)]
@@ -79,6 +82,8 @@ mod tests {
         for (coding, expected) in [
             ("chunked", None),
             ("Chunked", None),
+            ("chunked, chunked", Some(400)),
+            ("chunked,chunked, gzip", Some(501)),
             ("gzip, chunked", Some(501)),
             ("identity", Some(501)),
             ("", Some(501)),

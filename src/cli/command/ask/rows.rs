@@ -3,7 +3,7 @@
 use crate::cli::args::RowFormat;
 use crate::cli::output::words::{count, lines};
 use crate::contract::eastern::day_of_epoch;
-use crate::contract::escape::escaped;
+use crate::contract::escape::{escaped, escaped_json};
 use crate::export::csv::{csv_head, csv_lines};
 use crate::table::{TableError, read_batch};
 use arrow::array::{Array, AsArray, RecordBatch};
@@ -32,8 +32,8 @@ pub(super) fn rendered(
         RowFormat::Table => table(&rows, width).into_bytes(),
         RowFormat::Markdown => markdown(&rows).into_bytes(),
         RowFormat::Csv => [csv_head(&rows.schema(), false, "\n"), csv_lines(&rows, false, "\n")?].concat(),
-        RowFormat::Json => format!("{}\n", Value::Array(objects(&rows))).into_bytes(),
-        RowFormat::Ndjson => objects(&rows).iter().flat_map(|row| format!("{row}\n").into_bytes()).collect(),
+        RowFormat::Json => json_lines([Value::Array(objects(&rows))]),
+        RowFormat::Ndjson => json_lines(objects(&rows)),
         RowFormat::Parquet => std::fs::read(file).map_err(|source| TableError::Io {
             action: "read",
             path: file.to_owned(),
@@ -41,6 +41,13 @@ pub(super) fn rendered(
         })?,
         RowFormat::Atom => return Ok(None),
     }))
+}
+
+fn json_lines(values: impl IntoIterator<Item = Value>) -> Vec<u8> {
+    values
+        .into_iter()
+        .flat_map(|value| format!("{}\n", escaped_json(&value.to_string())).into_bytes())
+        .collect()
 }
 
 /// The rows of a Parquet file as JSON objects.
