@@ -25,7 +25,8 @@ STEP = 1499
 DIGITS = b"0123456789"
 # In place of a digit of a document number, by copy.
 OTHER_DIGITS = (DIGITS, b"ABCDEFGHIJ", b"KLMNOPQRST")
-IMPORT = '[import]\nfolder = "files"\n[checks]\ndrop = "tell"\nquarantine = "tell"\n'
+# Copies of a set repeat what its parts have by chance.
+IMPORT = '[import]\nfolder = "files"\nmax_short_percent = 100\n[checks]\ndrop = "tell"\nquarantine = "tell"\n'
 ALONE = "[aggregates]\nenabled = false\n[report]\nenabled = false\n"
 
 PAGE = """# The import of the state's files
