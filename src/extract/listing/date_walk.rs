@@ -25,24 +25,21 @@ pub(crate) struct Position {
     pub(crate) total: Option<u64>,
     steps_back: u32,
     /// The page that was read last.
-    last: Answer,
+    last: PageSeen,
     /// By day and offset, the last page from which the walk went back with the page before it, and how often both were the same.
-    returns: HashMap<(Date, u32), ([Answer; 2], u32)>,
+    returns: HashMap<(Date, u32), ([PageSeen; 2], u32)>,
 }
-
-/// The total and the rows of a page.
-type Answer = (u64, Vec<(i64, Date)>);
 
 impl Position {
     /// The start of a slice, of whose newest day `offset` rows are among those already read.
     pub(crate) fn start(slice: &Slice, offset: u32, seen: HashSet<i64>) -> Self {
-        let (last, returns) = (Answer::default(), HashMap::new());
+        let (last, returns) = (PageSeen::default(), HashMap::new());
         Self { upper: slice.to, offset, seen, total: None, steps_back: 0, last, returns }
     }
 
     /// Whether a page from which the walk goes back, and the one before it, were the same too often: rows that change would change them.
     fn has_returned(&mut self, offset: u32, page: &PageSeen) -> bool {
-        let pages = [std::mem::take(&mut self.last), (page.total, page.rows.clone())];
+        let pages = [std::mem::take(&mut self.last), page.clone()];
         let (last, times) = self.returns.entry((self.upper, offset)).or_default();
         *times = if *last == pages { *times + 1 } else { 1 };
         *last = pages;
@@ -133,7 +130,7 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
             continue;
         }
         must_join = false;
-        at.last = (page.total, page.rows.clone());
+        at.last = page.clone();
         for (id, filed_date) in &page.rows {
             if at.seen.insert(*id) {
                 (day, rows_of_day) =

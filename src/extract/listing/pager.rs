@@ -19,6 +19,7 @@ use jiff::civil::Date;
 use serde::Deserialize;
 
 /// One page, as far as a walk needs it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PageSeen {
     pub(crate) total: u64,
     /// Id and day of each row, in order.
