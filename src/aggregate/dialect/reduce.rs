@@ -2,7 +2,8 @@
 
 use super::value::{Cell, INTEGER, Kind};
 use polars::prelude::{
-    DataType, Expr, Field, PolarsError, PolarsResult, QuantileMethod, col, lit, map_multiple, when,
+    DataType, Expr, Field, PolarsError, PolarsResult, QuantileMethod, SortOptions, col, lit, map_multiple,
+    when,
 };
 use std::cmp::Ordering;
 
@@ -75,6 +76,11 @@ impl Reduce {
     /// The steps of a grouping over column `of`, with names that begin with `to`; and the result from these.
     pub(super) fn steps(self, kind: Kind, is_distinct: bool, of: &str, to: &str) -> (Vec<Expr>, Expr) {
         let values = || if is_distinct { col(of).drop_nulls().unique() } else { col(of) };
+        // A sum of floats depends on their order in its last digits: theirs is by size.
+        let by_size = || match kind {
+            Kind::Double => values().sort(SortOptions::default()),
+            _ => values(),
+        };
         let one = |step: Expr| (vec![step.alias(to)], col(to));
         let count = |step: Expr| one(step.cast(DataType::Int64));
         let [second, third] = [format!("{to}_b"), format!("{to}_c")];
@@ -83,7 +89,7 @@ impl Reduce {
             Self::Count if is_distinct => count(col(of).drop_nulls().n_unique()),
             Self::Count => count(col(of).count()),
             Self::Sum if kind == Kind::Double => {
-                let steps = vec![values().sum().alias(to), col(of).count().alias(&*second)];
+                let steps = vec![by_size().sum().alias(to), col(of).count().alias(&*second)];
                 (steps, when(col(&*second).gt(lit(0))).then(col(to)).otherwise(Cell::Null.literal(kind)))
             }
             Self::Sum => {
@@ -93,7 +99,7 @@ impl Reduce {
                 (steps, checked_sum([col(to), col(&*second), col(&*third)]))
             }
             Self::Avg => {
-                let (steps, mean) = one(values().mean());
+                let (steps, mean) = one(by_size().mean());
                 (steps, unscaled(mean, kind))
             }
             Self::Max if kind == Kind::Double => {
@@ -102,8 +108,8 @@ impl Reduce {
             }
             Self::Min | Self::All => one(col(of).min()),
             Self::Max | Self::Any => one(col(of).max()),
-            Self::Deviation { of_all, is_squared: true } => one(values().var(u8::from(!of_all))),
-            Self::Deviation { of_all, .. } => one(values().std(u8::from(!of_all))),
+            Self::Deviation { of_all, is_squared: true } => one(by_size().var(u8::from(!of_all))),
+            Self::Deviation { of_all, .. } => one(by_size().std(u8::from(!of_all))),
             Self::Quantile(part) => one(values().quantile(lit(part), QuantileMethod::Linear)),
         }
     }

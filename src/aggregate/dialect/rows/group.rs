@@ -9,7 +9,7 @@ use super::super::value::{Cell, INTEGER, Kind};
 use super::from::stored;
 use super::window::{OverColumns, ordered};
 use crate::aggregate::count::{Key, MOST_KEYS, counted};
-use polars::prelude::{Expr as Lazy, IntoLazy as _, col};
+use polars::prelude::{Expr as Lazy, IntoLazy as _, UniqueKeepStrategy, col};
 
 /// The keys of a grouping; its rows may be counted already.
 pub(super) struct Needed<'n> {
@@ -20,7 +20,7 @@ pub(super) struct Needed<'n> {
 /// A value of many rows, and the column that has it.
 type Made = Vec<(Node, Id)>;
 
-/// Groups rows. In the expressions, keys and functions of many rows become columns of the groups.
+/// Groups rows, each group at the place of its first row. In the expressions, keys and functions of many rows become columns of the groups.
 pub(super) fn grouped(
     mut rows: Rows,
     needed: &Needed<'_>,
@@ -58,8 +58,8 @@ pub(super) fn grouped(
     frame = match (by.is_empty(), of_group.is_empty()) {
         (true, true) => frame.select([polars::prelude::len().alias(ids.next())]),
         (true, false) => frame.select(of_group),
-        (false, true) => frame.select(by).unique_generic(None, polars::prelude::UniqueKeepStrategy::Any),
-        (false, false) => frame.group_by(by).agg(of_group),
+        (false, true) => frame.select(by).unique_stable_generic(None, UniqueKeepStrategy::First),
+        (false, false) => frame.group_by_stable(by).agg(of_group),
     };
     rows.frame = if after.is_empty() { frame } else { frame.with_columns(after) };
     replace(nodes, (&keys, &reduces), &columns)?;

@@ -255,7 +255,8 @@ impl Selection<'_> {
             rows.frame = rows.frame.with_columns(steps);
         }
         if let Some(Distinct::Distinct) = self.select.distinct {
-            rows.frame = rows.frame.select(unique(&columns)).unique_generic(None, UniqueKeepStrategy::Any);
+            rows.frame =
+                rows.frame.select(unique(&columns)).unique_stable_generic(None, UniqueKeepStrategy::First);
         }
         rows.frame = sorted(rows.frame, &order);
         Ok(Rows { are_none: false, ..Rows::new(rows.frame, columns) })

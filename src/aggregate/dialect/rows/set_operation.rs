@@ -5,12 +5,11 @@ use super::super::names::{Column, Rows};
 use super::super::node::{Frame, Id, Seen};
 use super::super::refusal::{Planned, not_here, wrong};
 use super::super::value::INTEGER;
+use super::from::in_order;
 use super::query::Planner;
 use super::select::unique;
 use super::window::OverColumns;
-use polars::prelude::{
-    JoinArgs, JoinCoalesce, JoinType, LazyFrame, UnionArgs, UniqueKeepStrategy, col, concat,
-};
+use polars::prelude::{JoinArgs, JoinType, LazyFrame, UnionArgs, UniqueKeepStrategy, col, concat};
 use sqlparser::ast::{SetOperator, SetQuantifier};
 
 impl Planner<'_> {
@@ -50,13 +49,12 @@ impl Planner<'_> {
                 }
                 let how = if op == SetOperator::Intersect { JoinType::Semi } else { JoinType::Anti };
                 let on: Vec<_> = by.iter().map(|id| col(id.clone())).collect();
-                let args =
-                    JoinArgs { nulls_equal: true, coalesce: JoinCoalesce::KeepColumns, ..JoinArgs::new(how) };
+                let args = JoinArgs { nulls_equal: true, ..in_order(how) };
                 left.join(right, on.clone(), on, args)
             }
         };
         let frame = frame.select(unique(&columns));
-        let frame = if is_all { frame } else { frame.unique_generic(None, UniqueKeepStrategy::Any) };
+        let frame = if is_all { frame } else { frame.unique_stable_generic(None, UniqueKeepStrategy::First) };
         Ok(Rows::new(frame, columns))
     }
 
