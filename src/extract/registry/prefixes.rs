@@ -125,14 +125,20 @@ impl PrefixModel {
         let places = self.places(total as f64);
         let usual = [USUAL_FIRST, USUAL_SECOND[0], ODD_FIRST].into_iter().flat_map(str::chars);
         let letters: BTreeSet<char> = self.letters.iter().copied().chain(usual).collect();
+        let seconds = [0, 1, 2].map(|class| places.seconds(class, &letters));
         let mut guesses = Vec::new();
         for one in letters.iter().filter(|letter| **letter != ' ') {
-            for other in &letters {
+            let (first, empty) = (places.first(*one), places.after_empty(*one));
+            for (other, second) in letters.iter().zip(&seconds[class(*one)]) {
                 let prefix = [*one, *other];
+                let kinds = [false, true].map(|kind| !is_asked(prefix, kind));
+                if kinds == [false, false] {
+                    continue;
+                }
                 let rarity = if thorough { 1.0 } else { self.rarity(prefix) };
-                let share = places.share(prefix) * rarity + WORDS_SHARE * self.words_share(prefix);
+                let share = first * second * empty * rarity + WORDS_SHARE * self.words_share(prefix);
                 let model = total as f64 * share;
-                for is_fictitious in [false, true].into_iter().filter(|kind| !is_asked(prefix, *kind)) {
+                for is_fictitious in [false, true].into_iter().filter(|kind| kinds[usize::from(*kind)]) {
                     let rows = self.expected(prefix, is_fictitious, model);
                     let is_known = self.is_known(prefix, is_fictitious);
                     guesses.push(Guess { prefix, is_fictitious, rows, is_known });
@@ -209,11 +215,20 @@ impl Places {
         }
     }
 
-    fn share(&self, [one, other]: NamePrefix) -> f64 {
-        let second = self.second[class(one)].share(other, UNMET);
-        let first = self.first.share(one, self.unmet);
-        let empty = self.empty.get(&one).filter(|_| !self.first.is_found(one));
-        first * second * empty.map_or(1.0, |times| AFTER_EMPTY.powi(*times))
+    /// The share of names that begin with a character.
+    fn first(&self, letter: char) -> f64 {
+        self.first.share(letter, self.unmet)
+    }
+
+    /// The shares of each character as the second, after a first one of a class.
+    fn seconds(&self, class: usize, letters: &BTreeSet<char>) -> Vec<f64> {
+        letters.iter().map(|letter| self.second[class].share(*letter, UNMET)).collect()
+    }
+
+    /// The factor of a first character that has empty prefixes and no name.
+    fn after_empty(&self, first: char) -> f64 {
+        let empty = self.empty.get(&first).filter(|_| !self.first.is_found(first));
+        empty.map_or(1.0, |times| AFTER_EMPTY.powi(*times))
     }
 }
 

@@ -95,8 +95,13 @@ impl Run<'_> {
             if guesses.is_empty() {
                 return Ok(());
             }
+            let was_equal = self.state.register.equals_total();
             for guess in guesses {
                 self.read_guess(spec, asker, &words, landing, names, (guess, &mut to)).await?;
+                if !was_equal && self.state.register.equals_total() {
+                    // The others may not be worth a request any more.
+                    break;
+                }
             }
         }
     }

@@ -5,18 +5,19 @@ use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
 use crate::extract::plan::cost::until_found;
 use crate::extract::registry::REGISTER;
-use crate::extract::registry::prefixes::{Guess, PrefixModel, text};
+use crate::extract::registry::prefixes::{Guess, NamePrefix, PrefixModel, prefix_of};
 use crate::lake::{Commit, Lake};
 use crate::pipeline::config::spec::RegistrySpec;
 use crate::pipeline::error::Result;
-use crate::pipeline::state::registry::{
-    RegisterProgress, RegisterState, RegisterStatus, UnprovenStart, label,
-};
+use crate::pipeline::state::registry::{RegisterProgress, RegisterState, RegisterStatus, label};
 use crate::table::{FilingColumns, Table, read_table};
 use jiff::civil::Date;
+use std::collections::HashSet;
 
-/// Prefixes searched before the guesses are made anew.
+/// Prefixes searched before the guesses are made anew: so many, or this share of those that were read, if it is more. The more is
+/// known, the less changes.
 const AT_ONCE: usize = 16;
+const AT_ONCE_SHARE: usize = 16;
 
 /// A prefix with fewer expected rows is rare: it is requested after all others, and only until the total is reached.
 const LEAST_ROWS: f64 = 0.02;
@@ -46,16 +47,27 @@ impl Question<'_> {
         self.spec.fictitious && !self.state.untyped_has_fictitious
     }
 
-    fn is_out(&self, start: [char; 2], is_fictitious: bool) -> bool {
-        let unproven =
-            |known: &UnprovenStart| known.start == text(start) && known.entity_type == label(is_fictitious);
-        (is_fictitious && !self.reads_fictitious())
-            || self.state.is_read(start, is_fictitious)
-            || self.progress.unproven.iter().any(unproven)
+    /// The prefixes that are read, cannot be read or could not be proven; each for other names and for fictitious ones.
+    fn out(&self) -> [HashSet<NamePrefix>; 2] {
+        let refused: HashSet<NamePrefix> =
+            self.state.refused.iter().filter_map(|start| prefix_of(start)).collect();
+        let mut out = [refused.clone(), refused];
+        for (start, is_fictitious, _) in self.state.starts() {
+            out[usize::from(is_fictitious)].insert(start);
+        }
+        for unproven in &self.progress.unproven {
+            let kind = usize::from(unproven.entity_type == label(true));
+            out[kind].extend(prefix_of(&unproven.start));
+        }
+        out
     }
 
     fn guesses(&self, names: &PrefixModel, thorough: bool) -> Vec<Guess> {
-        names.guesses(self.total(), thorough, &|start, kind| self.is_out(start, kind))
+        let (out, reads_fictitious) = (self.out(), self.reads_fictitious());
+        let is_out = |start, is_fictitious| {
+            (is_fictitious && !reads_fictitious) || out[usize::from(is_fictitious)].contains(&start)
+        };
+        names.guesses(self.total(), thorough, &is_out)
     }
 
     fn total(&self) -> u64 {
@@ -65,7 +77,7 @@ impl Question<'_> {
     /// The prefixes to search next; none when the register is read as far as it can be.
     pub(crate) fn next(&self, names: &PrefixModel) -> Vec<Guess> {
         let mut due = self.due(names);
-        due.truncate(AT_ONCE);
+        due.truncate(AT_ONCE.max(self.state.starts().count() / AT_ONCE_SHARE));
         due
     }
 
