@@ -65,7 +65,7 @@
 //! | what does a field of the state's files mean? | `import/files/layout.rs`, then `import/rules` |
 //! | which of a business's state records and events count? | `import/business/merge.rs` |
 //! | when does a file of the state count? | `import/sound.rs`; its name is read in `import/files/names.rs` |
-//! | which SQL is refused? | `aggregate/meaning.rs`, `refused.rs` |
+//! | which SQL is refused? | `aggregate/dialect/refusal.rs`; what runs is in `dialect/functions.rs`, `reduce.rs` and `rows/` |
 //! | which of the state's files are read, and what is their date? | `import/files/source.rs`, `pipeline/import/known.rs` |
 //! | what happens to an invalid record? | `normalize/answer.rs`, then `lake/run/quarantine.rs` |
 //! | which exit code has an error? | `cli/exit.rs`; its hint is in `cli/output/error_text.rs` |
@@ -73,7 +73,7 @@
 //! | how long may a client take, how many connections has it? | `serve/http/wire/waiting.rs`, `serve/http/wire/peers.rs` |
 //! | how is a listing answered? | `serve/index/listing_query.rs` |
 //! | which files does the program carry with it? | `pipeline/config/built_in.rs` |
-//! | what is wrong in a pipeline file, in SQL, on the command line? | `pipeline/config/mistakes.rs`, `aggregate/words.rs` and `statement.rs`, `cli/args/mistakes.rs` |
+//! | what is wrong in a pipeline file, in SQL, on the command line? | `pipeline/config/mistakes.rs`, `aggregate/dialect/statement.rs`, `cli/args/mistakes.rs` |
 //! | which months does an aggregate compute again? | `aggregate/by_month.rs` |
 //! | where is an aggregate run? | `aggregate/run.rs`; its SQL is in `pipelines/aggregates/` |
 //!

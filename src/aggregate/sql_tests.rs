@@ -2,6 +2,7 @@
 
 use super::dialect::{plan, tables_named};
 use super::tiny_lake::lake_with_gap;
+use crate::contract::fuzz::try_changed;
 
 /// The rows of a query, cells joined by `|`, rows by a blank; or why it does not run.
 fn asked(sql: &str) -> String {
@@ -87,4 +88,23 @@ fn tables_of_a_view_are_those_it_reads() {
     let named =
         tables_named("SELECT * FROM Businesses b JOIN days d ON d.filed_date = b.filed_date").expect("SQL");
     assert_eq!(named, ["days", "entity_types", "filings", "industry_labels"]);
+}
+
+#[test]
+fn fuzz_of_sql() {
+    let lake = lake_with_gap(None);
+    let examples = [
+        "SELECT county, COUNT(*) AS n FROM filings WHERE listed GROUP BY county HAVING COUNT(*) > 1 ORDER BY n DESC LIMIT 3",
+        "WITH a AS (SELECT filed_date, SUM(1) OVER (PARTITION BY county ORDER BY filed_date ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS s FROM filings) SELECT * FROM a",
+        "SELECT * FROM filings f LEFT JOIN days d ON f.filed_date = d.filed_date AND d.filings > 2 WHERE f.name LIKE 'A%' OR f.city IN (SELECT city FROM filings)",
+        "SELECT CASE WHEN a.x IS NULL THEN -1 ELSE a.x % 3 END, CAST('7' AS BIGINT) FROM (SELECT 1 AS x UNION ALL SELECT NULL) a",
+        "SELECT date_trunc('month', filed_date), EXTRACT(year FROM filed_date) FROM filings EXCEPT SELECT DATE '2026-01-01', 3",
+    ];
+    try_changed(&examples, |input| {
+        let sql = String::from_utf8_lossy(input);
+        let _ = tables_named(&sql);
+        if let Err(refusal) = plan(&sql, &lake.tables) {
+            assert!(!refusal.reason.is_empty() && !refusal.reason.contains("panicked"), "{}", refusal.reason);
+        }
+    });
 }

@@ -208,6 +208,7 @@ mod tests {
     use super::*;
     use crate::client::counts::Verdict;
     use crate::client::counts::tests::at;
+    use crate::contract::fuzz::try_changed;
 
     const CAPS: Allowance = Allowance { per_minute: 1_000, per_day: 1_000, per_month: 10_000 };
 
@@ -328,5 +329,18 @@ mod tests {
         let error = ledger.update(at(0), |_| ()).expect_err("an unknown form").to_string();
         assert!(error.contains("newer"), "{error}");
         assert_eq!(std::fs::read(ledger.path()).expect("a file"), newer);
+    }
+
+    #[test]
+    fn fuzz_of_ledgers() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ledger = ledger(folder.path(), "sk_one");
+        ask(&ledger, 5, 1_000);
+        let whole = std::fs::read(&ledger.path).expect("a ledger");
+        try_changed(&[whole], |input| {
+            std::fs::write(&ledger.path, input).expect("written");
+            let _ = ledger.update(at(70_000), |counts| counts.admit(at(70_000), &CAPS));
+            let _ = (Ledger::accounts(folder.path(), at(70_000)), ledger.left(at(70_000)));
+        });
     }
 }

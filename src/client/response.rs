@@ -148,6 +148,7 @@ pub(super) fn failure(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::fuzz::try_changed;
 
     #[test]
     fn a_pause_is_a_number_of_seconds_or_ends_at_a_date() {
@@ -170,5 +171,15 @@ mod tests {
         ] {
             assert_eq!(seconds(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn fuzz_of_retry_after() {
+        let now = "2026-11-20T12:00:00Z".parse().expect("an instant");
+        let examples = ["7", "Fri, 20 Nov 2026 12:00:31 GMT", "-5", "99999999999999999999", "1.5"];
+        try_changed(&examples, |input| {
+            let pause = pause(&String::from_utf8_lossy(input), now);
+            assert!(pause.is_none_or(|pause| pause <= LONGEST_WAIT));
+        });
     }
 }

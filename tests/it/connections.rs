@@ -3,9 +3,12 @@
 
 use crate::operation::metric;
 use crate::service::{TOLD_METRICS, metrics_address};
+use crate::support::dice::Dice;
 use crate::support::http::{self, Answer, Connection};
 use crate::support::server::{AGENCY, ApiServer};
 use crate::support::{PATIENCE, source, wait_for};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 fn answer_to(server: &ApiServer, sent: &str) -> Answer {
@@ -117,4 +120,77 @@ fn refusals_stay_short_however_long_the_path_or_the_method() {
         assert_eq!(answer.status, status, "{}", answer.text());
         assert!(answer.body.len() < 400, "{} bytes", answer.body.len());
     }
+}
+
+/// A text with up to six changes.
+fn changed(text: &[u8], dice: &mut Dice) -> Vec<u8> {
+    let mut bytes = text.to_vec();
+    for _ in 0..=dice.below(6) {
+        let at = dice.below(bytes.len() as u64) as usize;
+        match dice.below(5) {
+            0 => drop(bytes.remove(at)),
+            1 => bytes[at] = dice.below(256) as u8,
+            2 => bytes.insert(at, *dice.one_of(b"\0\r\n \t:%{}[]\",\\\xff9-")),
+            3 => {
+                let copy = bytes[at..(at + 30).min(bytes.len())].to_vec();
+                drop(bytes.splice(at..at, copy.repeat(1 + dice.below(40) as usize)));
+            }
+            _ => bytes.truncate((at + 1).max(8)),
+        }
+    }
+    bytes
+}
+
+/// Sends bytes and reads to the end; what the server does with them is its own matter.
+fn say(server: &ApiServer, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut stream = TcpStream::connect(server.address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(bytes)?;
+    stream.shutdown(std::net::Shutdown::Write)?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    Ok(answer)
+}
+
+#[test]
+fn fuzz_of_heads_and_of_tool_calls() {
+    let inputs = std::env::var("SUNLAKE_FUZZ_INPUTS").map_or(600, |text| text.parse().expect("a number"));
+    let server = ApiServer::generous(source::small(), AGENCY);
+    let key = &server.key;
+    let host = server.address;
+    let search = format!(
+        "GET /v1/fl/businesses?county=Miami-Dade&limit=5 HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\nAccept-Encoding: \
+         gzip\r\nConnection: close\r\n\r\n"
+    );
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_businesses","arguments":{"county":"Lee"}}}"#;
+    let tools = |body: &[u8]| {
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\nContent-Type: application/json\r\nAccept: \
+             application/json, text/event-stream\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        [head.as_bytes(), body].concat()
+    };
+    let mut dice = Dice::new(3);
+    let mut answered = 0;
+    for input in 0..inputs {
+        let bytes = match input % 3 {
+            0 => changed(search.as_bytes(), &mut dice),
+            1 => tools(&changed(call.as_bytes(), &mut dice)),
+            _ => changed(&tools(call.as_bytes()), &mut dice),
+        };
+        // A connection that the server closes early may end in a reset.
+        let answer = say(&server, &bytes).unwrap_or_default();
+        let status = String::from_utf8_lossy(&answer).split(' ').nth(1).map(str::to_owned);
+        answered += usize::from(status.is_some());
+        assert!(
+            status
+                .as_deref()
+                .is_none_or(|status| !status.starts_with('5') || ["501", "505"].contains(&status)),
+            "input {input}: {status:?} for {:?}",
+            String::from_utf8_lossy(&bytes)
+        );
+    }
+    assert!(answered * 2 > inputs, "{answered} of {inputs} were answered");
+    assert_eq!(server.get("/v1/me").status, 200);
 }

@@ -42,6 +42,8 @@ mod memory;
 mod midnight;
 mod mistakes;
 mod monitoring;
+mod network;
+mod network_store;
 mod notebooks;
 mod openapi;
 mod operation;

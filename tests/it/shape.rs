@@ -121,6 +121,17 @@ fn the_page_of_a_folder_lists_its_files() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
+#[test]
+fn the_map_of_the_project_names_files_that_are_there() {
+    let files = sources();
+    let map = &files.iter().find(|file| file.path.ends_with("src/lib.rs")).expect("the map").text;
+    let named: Vec<&str> = map.split('`').skip(1).step_by(2).filter(|name| name.ends_with(".rs")).collect();
+    assert!(named.len() > 20, "{named:?}");
+    let lost: Vec<&&str> =
+        named.iter().filter(|name| !files.iter().any(|file| file.path.ends_with(name))).collect();
+    assert!(lost.is_empty(), "{lost:?}");
+}
+
 /// Names of the list below the heading "Files, in reading order" of a page.
 fn listed_files(page: &str) -> Vec<String> {
     let below = page.lines().skip_while(|line| line.trim() != "//! # Files, in reading order").skip(1);

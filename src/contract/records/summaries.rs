@@ -205,6 +205,7 @@ impl<'de> Visitor<'de> for RecordsVisitor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::fuzz::try_changed;
     use jiff::civil::date;
     use serde_json::{Value, json};
 
@@ -316,5 +317,20 @@ mod tests {
             let Records::AsSent(records) = &page.records else { panic!("{other}") };
             assert_eq!(records.iter().map(|record| record.get()).collect::<Vec<_>>(), [&good, &other]);
         }
+    }
+
+    #[test]
+    fn fuzz_of_pages() {
+        let page = json!({
+            "data": [record(), record()],
+            "pagination": {"total": 2, "limit": 50, "offset": 0, "has_more": false},
+        });
+        try_changed(&[page.to_string(), json!({"data": [], "pagination": {}}).to_string()], |input| {
+            if let Ok(page) = ListedPage::read(input) {
+                let slow: Page<Box<RawValue>> =
+                    serde_json::from_slice(input).expect("a page in both readings");
+                assert_eq!(page.records.len(), slow.data.len(), "{}", String::from_utf8_lossy(input));
+            }
+        });
     }
 }

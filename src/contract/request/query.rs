@@ -102,6 +102,7 @@ pub(crate) fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::fuzz::try_changed;
     use proptest::prelude::*;
 
     #[test]
@@ -140,5 +141,21 @@ mod tests {
             prop_assert_eq!(pairs, [("q".to_owned(), value)]);
             prop_assert!(violations.is_empty());
         }
+    }
+
+    #[test]
+    fn fuzz_of_query_strings() {
+        let examples = [
+            "q=a%20b&county=Miami-Dade&limit=5",
+            "filed_after=2026-11-20&type=llc&offset=100",
+            "+&=&a=%C3%91",
+        ];
+        try_changed(&examples, |input| {
+            let text = String::from_utf8_lossy(input);
+            let read = split(&text);
+            let pairs = read.pairs.iter().map(|(name, value)| (name.as_str(), value.clone()));
+            assert_eq!(split(&join(pairs)).pairs, read.pairs, "what was read is written and read again");
+            let _ = decode_segment(&text);
+        });
     }
 }

@@ -238,3 +238,35 @@ pub fn newest_day(kind: Kind, line: &[u8], today: Date) -> Option<Date> {
         Kind::PartnershipEvent => newest(&[partnership_event::FILED]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::fuzz::try_changed;
+    use crate::import::business::event::parse_event;
+    use std::path::Path;
+
+    #[test]
+    fn fuzz_of_records_and_events() {
+        let kinds = [
+            (Kind::Corporate, "cor/20261014c.txt"),
+            (Kind::Fictitious, "fic/20261014f.txt"),
+            (Kind::Partnership, "gen/20261014g.txt"),
+            (Kind::CorporateEvent, "cor/events/20261014ce.txt"),
+            (Kind::FictitiousEvent, "fic/events/20261014fe.txt"),
+        ];
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/state_files/files/doc");
+        for (kind, name) in kinds {
+            let text = std::fs::read(folder.join(name)).expect("a file of the state");
+            let lines: Vec<&[u8]> =
+                text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+            try_changed(&lines, |line| {
+                let number = match kind.is_event() {
+                    true => parse_event(kind, line).map(|(number, _)| number),
+                    false => parse_record(kind, line).ok().map(|record| record.number),
+                };
+                assert!(number.is_none_or(|number| !number.is_empty() && number.len() <= 12));
+            });
+        }
+    }
+}

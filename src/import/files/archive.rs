@@ -239,6 +239,7 @@ impl<R: Read> Read for Checked<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::fuzz::try_changed;
     use crate::import::files::origin::files_of_folder;
     use std::path::Path;
 
@@ -281,5 +282,25 @@ mod tests {
             let error = wrong.open(&archive).expect("opened").read_to_end(&mut text).expect_err("wrong");
             assert_eq!(error.kind(), io::ErrorKind::InvalidData);
         }
+    }
+
+    #[test]
+    fn fuzz_of_archives() {
+        let whole =
+            std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/state_files/deflate64.zip"));
+        let whole = whole.expect("an archive");
+        let directory = whole.windows(4).position(|bytes| bytes == b"PK\x01\x02").expect("a directory");
+        let (texts, directory) = whole.split_at(directory);
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("changed.zip");
+        try_changed(&[directory], |input| {
+            std::fs::write(&path, [texts, input].concat()).expect("written");
+            let archive = Origin::at(path.clone());
+            for member in members(&archive).unwrap_or_default() {
+                if let Ok(text) = member.open(&archive) {
+                    let _ = io::copy(&mut text.take(1 << 20), &mut io::sink());
+                }
+            }
+        });
     }
 }

@@ -211,6 +211,8 @@ fn is_hole(line: &[u8], length: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::fuzz::try_changed;
+    use crate::import::files::layout::Kind;
 
     /// A reader that gives few bytes at a time.
     struct Slowly<'a>(&'a [u8], usize);
@@ -282,5 +284,29 @@ mod tests {
         assert_eq!(lines(b"12345678", 10, 100)[0].2, None);
         assert_eq!(lines(b"12", 10, 100)[0].2, Some(LineError::Short));
         assert!(lines(b"", 10, 100).is_empty());
+    }
+
+    #[test]
+    fn fuzz_of_lines() {
+        let line = "L26000000001  SUN LLC".to_owned() + &" ".repeat(700);
+        let examples = [format!("{line}\r\n{line}\r\n\r\n"), format!("{line}\n"), "\0".repeat(900) + &line];
+        let kinds = [
+            Kind::Corporate,
+            Kind::Fictitious,
+            Kind::Partnership,
+            Kind::CorporateEvent,
+            Kind::FictitiousEvent,
+            Kind::PartnershipEvent,
+        ];
+        try_changed(&examples, |input| {
+            for kind in kinds {
+                let mut bytes = 0;
+                let read = read_lines(&mut &input[..], kind.length(), &mut |line| {
+                    bytes += line.bytes.len();
+                    Ok(())
+                });
+                assert!(read.is_ok() && bytes <= input.len(), "no byte is read twice");
+            }
+        });
     }
 }

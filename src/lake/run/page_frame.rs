@@ -67,3 +67,27 @@ pub(super) fn record_at(bytes: &[u8]) -> Option<(Header, usize, usize)> {
 pub(super) fn next_magic(bytes: &[u8]) -> Option<usize> {
     bytes.windows(4).position(|window| window == MAGIC)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::fuzz::try_changed;
+
+    #[test]
+    fn fuzz_of_archived_pages() {
+        let packed = zstd::encode_all(&b"{}"[..], 1).expect("packed");
+        let header = r#"{"key": "filed:2026-11-20", "occurrence": 1, "status": 200, "received_at": "2026-11-20T12:00:00Z",
+            "packed_bytes": PACKED, "bytes": 2, "blake3": "DIGEST"}"#;
+        let header = header.replace("PACKED", &packed.len().to_string());
+        let header = header.replace("DIGEST", blake3::hash(&packed).to_hex().as_str());
+        let header: Header = serde_json::from_str(&header).expect("a header");
+        let page = record(&header, &packed).expect("a record");
+        assert!(record_at(&page).is_some());
+        try_changed(&[page], |input| {
+            let at = next_magic(input).unwrap_or(0);
+            if let Some((_, frame, end)) = record_at(&input[at..]) {
+                assert!(frame <= end && at + end <= input.len());
+            }
+        });
+    }
+}

@@ -271,6 +271,7 @@ pub(crate) fn check_sql(pipeline: &Pipeline) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::fuzz::try_changed;
 
     fn read(text: &str) -> Result<Pipeline, SpecError> {
         let folder = tempfile::tempdir().expect("a folder");
@@ -352,5 +353,17 @@ mod tests {
         let (table, known) = ("no".to_owned(), vec!["filings".to_owned()]);
         let named = shown(AggregateError::MissingTable { aggregate: "mine".to_owned(), table, known });
         assert!(named.contains(&folder.join("mine.sql").display().to_string()), "{named}");
+    }
+
+    #[test]
+    fn fuzz_of_pipeline_files() {
+        let examples = ["sample", "daily", "registry", "enrich", "state"].map(|name| {
+            built_in::pipeline(name)
+                .unwrap_or("name = \"p\"\n[extract]\ndays = 3\n[budget]\nmax_requests = 5\n")
+        });
+        try_changed(&examples, |input| {
+            let text = String::from_utf8_lossy(input).into_owned();
+            let _ = Pipeline::of_text(PathBuf::from("p.toml"), None, text).map_err(|error| error.to_string());
+        });
     }
 }

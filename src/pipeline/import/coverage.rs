@@ -5,13 +5,14 @@
 
 use crate::contract::eastern::{day_start, days_newest_first, minus_days, plus_days};
 use crate::contract::listing::Listing;
+use crate::contract::reference::EntityType;
 use crate::import::files::layout::Kind;
 use crate::lake::{Month, Staging};
 use crate::pipeline::error::Result;
 use crate::pipeline::load::recount::LakeCounts;
 use crate::pipeline::plan::lake_view::staged_coverage_rows;
 use crate::pipeline::plan::stale_days::SETTLED_DAYS;
-use crate::table::{CoverageRow, ImportRow, Row, StatewideRow, Table};
+use crate::table::{CoverageRow, EntityTypeRow, ImportRow, Row, StatewideRow, Table};
 use jiff::civil::{Date, Weekday};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -64,6 +65,11 @@ fn days_without_file(imports: &[ImportRow]) -> Vec<Date> {
     missing
 }
 
+/// Whether a file of fictitious names counts.
+pub(super) fn has_fictitious(imports: &[ImportRow]) -> bool {
+    first_day(imports, Kind::Fictitious, Date::MIN).is_some()
+}
+
 /// The date of the newest file that counts.
 pub(super) fn newest_day(imports: &[ImportRow]) -> Option<Date> {
     imports.iter().filter(|row| row.is_sound()).map(|row| row.source_date).max()
@@ -95,16 +101,29 @@ pub(super) fn stage_statewide(staging: &mut Staging, as_of: Date) -> Result<()> 
     Ok(())
 }
 
-/// The first day whose filings the files must have: the oldest day of a lake with a quarterly set, else that of the first daily file.
-fn first_day(imports: &[ImportRow], oldest: Date) -> Date {
-    let of_corporations =
-        || imports.iter().filter(|row| row.kind == Kind::Corporate.name() && row.is_sound());
-    let daily = of_corporations().filter(|row| !row.quarterly).map(|row| row.source_date).min();
-    daily.filter(|_| !of_corporations().any(|row| row.quarterly)).unwrap_or(oldest)
+/// Stages the types of businesses with their labels, which no file of the state has.
+pub(super) fn stage_types(staging: &mut Staging, as_of: Date) -> Result<()> {
+    let row = |kind: EntityType| EntityTypeRow {
+        observed_on: as_of,
+        entity_type: kind.key().to_owned(),
+        label: kind.label().to_owned(),
+    };
+    let rows = EntityTypeRow::batch(&EntityType::ALL.map(row))?;
+    staging.replace(Table::EntityTypesHistory, &rows)?;
+    staging.replace(Table::EntityTypes, &rows)?;
+    Ok(())
+}
+
+/// The first day whose filings the files of a kind must have: the oldest day of a lake with a quarterly set, else that of the first
+/// daily file; none without a file.
+fn first_day(imports: &[ImportRow], kind: Kind, oldest: Date) -> Option<Date> {
+    let of_kind = || imports.iter().filter(|row| row.kind == kind.name() && row.is_sound());
+    let daily = of_kind().filter(|row| !row.quarterly).map(|row| row.source_date).min();
+    if of_kind().any(|row| row.quarterly) { Some(oldest) } else { daily }
 }
 
 /// Stages the coverage of every day from the first that the files must have, and of older days with filings, which are not complete.
-/// Only changed months are counted again, unless the coverage was lost.
+/// Without a file of fictitious names, their listing has no coverage. Only changed months are counted again, unless the coverage was lost.
 pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today: Date) -> Result<()> {
     let Some(newest) = newest_day(imports) else { return Ok(()) };
     let missing = missing_days(imports);
@@ -131,16 +150,21 @@ pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today
         rows.insert((day, listing.label().to_owned()), counts.listed_on(day, listing));
     }
     let Some(oldest) = rows.keys().map(|(day, _)| *day).min() else { return Ok(()) };
-    let first = first_day(imports, oldest);
-    for day in days_newest_first(first, newest) {
+    let others = first_day(imports, Kind::Corporate, oldest).unwrap_or(oldest);
+    let names = first_day(imports, Kind::Fictitious, oldest);
+    for day in days_newest_first(others.min(names.unwrap_or(others)), newest) {
         for listing in Listing::EVERY_TYPE {
             rows.entry((day, listing.label().to_owned())).or_default();
         }
     }
+    let is_other = |entity_type: &str| Listing::Untyped.label() == entity_type;
+    rows.retain(|(_, entity_type), _| names.is_some() || is_other(entity_type));
     let row = |((filed_date, entity_type), landed): ((Date, String), i64)| {
         let until = plus_days(filed_date, POSTED_AFTER);
-        let of_listing =
-            if Listing::Untyped.label() == entity_type { &missing_others } else { &missing_names };
+        let (first, of_listing) = match is_other(&entity_type) {
+            true => (others, &missing_others),
+            false => (names.unwrap_or(others), &missing_names),
+        };
         let has_gap = missing.iter().chain(of_listing).any(|day| (filed_date..=until).contains(day));
         let complete = first <= filed_date && until <= newest && !has_gap;
         CoverageRow {

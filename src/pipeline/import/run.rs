@@ -1,6 +1,8 @@
 //! The order of a run that imports the state's files: lock, read, merge, aggregate, check, publish.
 
-use super::coverage::{broken_files, missing_days, newest_day, stage_coverage, stage_statewide};
+use super::coverage::{
+    broken_files, has_fictitious, missing_days, newest_day, stage_coverage, stage_statewide, stage_types,
+};
 use super::folder::{Texts, files_again, texts_in};
 use super::load::{Import, Loaded, load};
 use super::sets::missing_files;
@@ -11,6 +13,7 @@ use crate::pipeline::config::built_in;
 use crate::pipeline::config::file::{Pipeline, aggregates_of, check_sql, read_regular};
 use crate::pipeline::config::spec::ImportSpec;
 use crate::pipeline::error::{PipelineError, Result};
+use crate::pipeline::load::reference_tables::stage_facts;
 use crate::pipeline::progress::{Done, Event, Events, Work};
 use crate::pipeline::publish::calendar::{stage_calendar, staged_rows};
 use crate::pipeline::publish::check_input::evidence_of_import;
@@ -291,12 +294,15 @@ impl ImportRun<'_> {
     }
 }
 
-/// Stages the coverage of days, the statewide figures, and the tables of days and months. Their day is that of the newest file.
+/// Stages the coverage of days, the statewide figures, the lists that the program knows, and the tables of days and months. Their day is
+/// that of the newest file.
 fn stage_days(staging: &mut Staging, today: Date) -> Result<()> {
     let imports = staged_rows::<ImportRow>(staging)?;
     let newest = newest_day(&imports).unwrap_or(today).min(today);
     stage_coverage(staging, &imports, today)?;
     stage_statewide(staging, newest)?;
+    stage_types(staging, newest)?;
+    stage_facts(&[], staging, &mut BTreeMap::new())?;
     stage_calendar(staging, newest, &mut BTreeMap::new())
 }
 
@@ -311,6 +317,11 @@ fn import_summary(loaded: &Loaded, imports: &[ImportRow], mut unread: Vec<Unread
     let missing_files = missing_files(imports);
     for file in &missing_files {
         tracing::warn!("{file} is missing");
+    }
+    if !imports.is_empty() && !has_fictitious(imports) {
+        tracing::warn!(
+            "no file of fictitious names was read: no day is complete with them (ficdata.zip has them)"
+        );
     }
     let missing = missing_days(imports);
     if let (Some(first), Some(last)) = (missing.first(), missing.last()) {

@@ -38,19 +38,19 @@ pub(crate) fn merge_lists(
     lists.add(industries.sectors.iter().flat_map(|sector| IndustryTypeRow::from(day, sector)))?;
     lists.add(industries.segments.iter().flat_map(|segment| SegmentRow::from(day, segment)))?;
     lists.add(reference.entity_types.iter().map(|entry| EntityTypeRow::from(day, entry)))?;
-    stage_facts(&industries.sectors, landing, deltas)
+    stage_facts(&industries.sectors, &mut landing.staging, deltas)
 }
 
 /// Merges what the program itself knows: facts of the counties, and labels of industries, those of `sectors` included.
-fn stage_facts(
+pub(crate) fn stage_facts(
     sectors: &[Sector],
-    landing: &mut Landing,
+    staging: &mut Staging,
     deltas: &mut BTreeMap<String, TableDelta>,
 ) -> Result<()> {
     let counties = CountyFactsRow::batch(&CountyFactsRow::all())?;
     let labels = IndustryLabelRow::batch(&IndustryLabelRow::all(sectors))?;
     for (table, rows) in [(Table::CountyFacts, counties), (Table::IndustryLabels, labels)] {
-        deltas.insert(table.name().to_owned(), landing.staging.merge(table, &rows)?);
+        deltas.insert(table.name().to_owned(), staging.merge(table, &rows)?);
     }
     Ok(())
 }

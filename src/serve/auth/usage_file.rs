@@ -148,6 +148,7 @@ pub(super) fn parts_of(mut lines: Vec<Range<usize>>) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::fuzz::try_changed;
 
     fn line(account: &str) -> Line {
         Line { account: account.to_owned(), ..Line::default() }
@@ -217,5 +218,18 @@ mod tests {
         let far = MAX_GAP * 3;
         let parts = parts_of(vec![far..far + 10, 128..192, 0..64]);
         assert_eq!(parts, [0..192, far..far + 10]);
+    }
+
+    #[test]
+    fn fuzz_of_usage_files() {
+        let mut image = Image::default();
+        for account in ["acme", "other"] {
+            image.put(&line(account));
+        }
+        try_changed(&[image.bytes], |input| {
+            if let Some(contents) = Contents::of(input.to_vec()) {
+                assert!(contents.image.slots.len() <= contents.lines.len());
+            }
+        });
     }
 }

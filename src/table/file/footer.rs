@@ -253,6 +253,7 @@ fn between<'a>(values: &'a [i64], min: Option<&i64>, max: Option<&i64>) -> &'a [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::fuzz::try_changed;
     use crate::table::business::FilingRow;
     use crate::table::file::write::tests::{filings, part, write_rows};
     use jiff::civil::date;
@@ -300,5 +301,23 @@ mod tests {
         assert!(!may(&[1]) || !may(&[3]) || !may(&[5]), "bloom filters rule odd ids out, mostly");
         assert!(footer.may_hold_text("city", &rows[0].city));
         assert!(!footer.may_hold_text("city", "\u{10ffff}") && !footer.may_hold_text("nope", "x"));
+    }
+
+    #[test]
+    fn fuzz_of_parquet_footers() {
+        let (folder, path) = part();
+        write_rows(&filings(3), &path, &[]).expect("written");
+        let whole = std::fs::read(&path).expect("a file");
+        // The footer alone, with its length and its end: the rows are not read.
+        let footer =
+            u32::from_le_bytes(whole[whole.len() - 8..whole.len() - 4].try_into().expect("a length"));
+        let (rows, footer) = whole.split_at(whole.len() - 8 - footer as usize);
+        let changed = folder.path().join("changed.parquet");
+        try_changed(&[footer], |input| {
+            std::fs::write(&changed, [rows, input].concat()).expect("written");
+            if let Ok(footer) = Footer::of_table(Table::Filings, &changed) {
+                let _ = footer.span("filed_date");
+            }
+        });
     }
 }

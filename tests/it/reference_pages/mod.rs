@@ -18,7 +18,7 @@ mod configuration;
 mod dbt;
 mod exit_codes;
 mod json;
-mod page;
+pub(crate) mod page;
 mod source;
 mod sql;
 mod tables;

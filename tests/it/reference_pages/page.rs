@@ -13,7 +13,7 @@ pub(super) fn check(name: &str, text: &str) {
 }
 
 /// Compares a file with the generated text. With `SUNLAKE_BLESS` set, writes it instead.
-pub(super) fn same(file: &Path, text: &str) {
+pub(crate) fn same(file: &Path, text: &str) {
     if std::env::var_os("SUNLAKE_BLESS").is_some() {
         std::fs::write(file, text).expect("a page that can be written");
         return;
@@ -35,7 +35,7 @@ pub(super) fn head(title: &str, introduction: &str) -> String {
 }
 
 /// A table. A table without rows is empty text.
-pub(super) fn table(columns: &[&str], rows: &[Vec<String>]) -> String {
+pub(crate) fn table(columns: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();
     }
@@ -51,7 +51,7 @@ pub(super) fn table(columns: &[&str], rows: &[Vec<String>]) -> String {
 }
 
 /// A word as code.
-pub(super) fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     format!("`{}`", text.replace('|', "\\|"))
 }
 

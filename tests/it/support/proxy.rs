@@ -26,6 +26,8 @@ pub(crate) enum Reply {
     Forward,
     /// Asks the server and gives its answer, its body changed.
     Change(fn(String) -> String),
+    /// Asks the server, sends these bytes in place of the bytes of its answer, and closes the connection.
+    Instead(fn(Vec<u8>) -> Vec<u8>),
     /// Answers in the server's place.
     Answer(u16, Vec<(&'static str, String)>, String),
     /// Asks the server and breaks off in the middle of its answer.
@@ -255,6 +257,10 @@ fn carry_out(stream: &TcpStream, shared: &Shared, number: usize, reply: Reply) -
         Reply::BreakOff => {
             let whole = message(&ask(shared, number)?);
             (&mut &*stream).write_all(&whole[..whole.len() - whole.len() / 3])?;
+            return Ok(false);
+        }
+        Reply::Instead(bytes) => {
+            (&mut &*stream).write_all(&bytes(message(&ask(shared, number)?)))?;
             return Ok(false);
         }
         Reply::Forward => message(&ask(shared, number)?),

@@ -90,6 +90,11 @@ impl Bucket {
         found.filter_map(|name| Some(name.strip_prefix(ROOT)?.strip_prefix('/')?.to_owned())).collect()
     }
 
+    /// Where it is.
+    pub(crate) fn store(&self) -> SocketAddr {
+        server().address
+    }
+
     /// A program of another kind that may use it.
     pub(crate) fn read_by(&self, mut command: Command) -> Command {
         command.env("AWS_ENDPOINT", format!("http://{}", server().address));
