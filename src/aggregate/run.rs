@@ -189,6 +189,11 @@ mod tests {
         for (what, sql) in [
             ("sums of floats", "SELECT SUM(x * x) AS a, AVG(x) AS b, STDDEV(x) AS c FROM parts"),
             (
+                "sums of some",
+                "SELECT SQRT(SUM(CASE WHEN x > 3 THEN x * x END)) AS a FROM parts WHERE n < 400",
+            ),
+            ("sums of groups", "SELECT n, SUM(x * x) AS a, AVG(x) AS b FROM parts GROUP BY n"),
+            (
                 "windows",
                 "SELECT city, SUM(x) OVER () AS a, AVG(x) OVER (ORDER BY n) AS b FROM parts ORDER BY city",
             ),

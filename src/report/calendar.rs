@@ -69,7 +69,17 @@ fn state(coverage: Option<&CoverageDay>) -> &'static str {
 fn tip(coverage: Option<&CoverageDay>) -> String {
     let Some(day) = coverage else { return "not read".to_owned() };
     let of = if day.is_complete { String::new() } else { format!(" of {}", integer(day.expected)) };
-    format!("{}: {}{of} rows", state(coverage), integer(day.landed))
+    let names = if day.lacks_names { ", without fictitious names" } else { "" };
+    format!("{}: {}{of} rows{names}", state(coverage), integer(day.landed))
+}
+
+/// Why a day is not complete.
+fn reason(day: &CoverageDay) -> String {
+    match day.expected - day.landed {
+        missing @ 1.. => format!("{} missing", integer(missing)),
+        _ if day.lacks_names => "fictitious names not read".to_owned(),
+        _ => "not proven".to_owned(),
+    }
 }
 
 fn incomplete(coverage: &[CoverageDay]) -> Markup {
@@ -82,8 +92,7 @@ fn incomplete(coverage: &[CoverageDay]) -> Markup {
                 summary { "Incomplete days: " (days.len()) " of " (coverage.len()) }
                 ul {
                     @for day in days {
-                        li { (day.day) ": " (integer(day.landed)) " of " (integer(day.expected)) " rows, "
-                            (integer((day.expected - day.landed).max(0))) " missing" }
+                        li { (day.day) ": " (integer(day.landed)) " of " (integer(day.expected)) " rows, " (reason(day)) }
                     }
                 }
             }
@@ -109,6 +118,7 @@ mod tests {
             landed: 1,
             is_complete: true,
             is_settled: true,
+            lacks_names: false,
         };
         let html =
             calendar(&(-9_000..2_000).map(day).collect::<Vec<_>>(), Some(date(2026, 7, 31))).into_string();

@@ -6,7 +6,7 @@ use super::periods::{GONE, Period};
 use crate::aggregate::{DayFigures, Figures, WeekdayFigures};
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::holiday::holiday_name;
-use jiff::civil::Date;
+use jiff::civil::{Date, Weekday};
 use maud::{Markup, html};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -112,7 +112,11 @@ fn notes(day: Date, open: &BTreeSet<Date>) -> String {
 
 fn bar_of_day(day: &DayFigures, first: Date, slots: u32, is_open: bool) -> Bar<'_> {
     let holiday = holiday_name(day.day);
-    let is_labelled = day.day.day() == 1 || (slots < 20 && day.day.day() % 5 == 0);
+    let is_labelled = match slots {
+        ..20 => day.day.day() % 5 == 0,
+        20..45 => day.day.weekday() == Weekday::Monday,
+        _ => day.day.day() == 1,
+    };
     let closed = holiday.map(|name| format!(", {name}")).unwrap_or_default();
     Bar {
         place: span_days(first, day.day) - 1,
@@ -310,8 +314,14 @@ mod tests {
             .collect();
         let days: Vec<DayFigures> = days.into_iter().rev().collect();
         let incomplete = minus_days(newest, 20);
-        let coverage =
-            CoverageDay { day: incomplete, expected: 4, landed: 3, is_complete: false, is_settled: false };
+        let coverage = CoverageDay {
+            day: incomplete,
+            expected: 4,
+            landed: 3,
+            is_complete: false,
+            is_settled: false,
+            lacks_names: false,
+        };
         let figures = Figures { days, coverage: vec![coverage], ..Figures::default() };
         let page = by_day(&figures).into_string();
         assert_eq!(page.matches("<td>not final</td>").count(), 15 + 1, "newest days, and the incomplete one");

@@ -18,13 +18,14 @@ struct Card {
     notes: Vec<String>,
 }
 
-pub(super) fn headline(figures: &Figures) -> Markup {
+/// `unread` are days that the run was to read and did not reach.
+pub(super) fn headline(figures: &Figures, unread: usize) -> Markup {
     let cards = [
         settled_week(figures),
         settled_month(figures),
         full_month(figures),
         news(figures),
-        complete(figures),
+        complete(figures, unread),
     ];
     html! {
         div.facts { @for card in cards.into_iter().flatten() { div {
@@ -124,14 +125,15 @@ fn news(figures: &Figures) -> Option<Card> {
     })
 }
 
-fn complete(figures: &Figures) -> Option<Card> {
+fn complete(figures: &Figures, unread: usize) -> Option<Card> {
     let days = figures.coverage.len();
     let complete = figures.coverage.iter().filter(|day| day.is_complete).count();
     let count = |number: usize| super::number::count(number as u64);
+    let unread = (unread > 0).then(|| format!("{} more days were not read yet", count(unread)));
     (days > 0).then(|| Card {
         name: "complete days".to_owned(),
         value: count(complete),
-        notes: vec![format!("of {} in the lake", count(days))],
+        notes: [format!("of {} in the lake", count(days))].into_iter().chain(unread).collect(),
     })
 }
 
@@ -153,6 +155,7 @@ mod tests {
             landed: 100,
             is_complete: incomplete != Some(*day),
             is_settled: true,
+            lacks_names: false,
         });
         let filings = |day: &Date| if *day >= date(2026, 7, 13) { 200 } else { 100 };
         let of_day = |day: &Date| DayFigures {

@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::civil::Date;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -58,12 +59,19 @@ fn newest_day(data: &ReportData) -> Option<Date> {
     data.figures.as_of.or_else(|| data.run.as_ref().map(|run| run.today))
 }
 
+/// Days that the run was to read, and of which the lake holds nothing.
+fn unread_days(data: &ReportData) -> usize {
+    let held: BTreeSet<Date> = data.figures.coverage.iter().map(|day| day.day).collect();
+    let wanted = data.run.as_ref().map(table::incomplete_days).unwrap_or_default();
+    wanted.keys().filter(|day| !held.contains(day)).count()
+}
+
 /// Identifier, title and content of each section, in their order.
 fn sections(data: &ReportData) -> Vec<(&'static str, &'static str, Markup)> {
     let figures = &data.figures;
     let windows = Windows::of(figures);
     let mut sections = vec![
-        ("headline", "In short", headline::headline(figures)),
+        ("headline", "In short", headline::headline(figures, unread_days(data))),
         ("news", "New and gone", news::news(figures)),
         ("counties", "Counties", counties(figures, &windows)),
         ("growth", "Growth", table::growth(&figures.counties)),
@@ -97,7 +105,7 @@ fn counties(figures: &Figures, windows: &Windows) -> Markup {
     let counties = county::detailed(figures);
     html! {
         (map::map(&counties, windows))
-        p.note { "Of the newest 14 days filings still arrive: figures that count them are marked as " (FILLING) ", and are too low." }
+        p.note { "Of the newest 15 days filings still arrive: figures that count them are marked as " (FILLING) ", and are too low." }
         (county_table::parts(&counties, figures, windows))
         (county_table::table(&counties, &figures.counties, windows))
     }
@@ -199,6 +207,7 @@ mod tests {
                 landed: 7,
                 is_complete: false,
                 is_settled: false,
+                lacks_names: false,
             }],
             days: vec![DayFigures {
                 day: DAY,

@@ -8,8 +8,9 @@ use super::windows::{Windows, YEAR};
 use crate::aggregate::figures::values::EVERY_TYPE;
 use crate::aggregate::{CountyFigures, Figures, MonthFigures, Reconciliation, Scope, SettlingDay};
 use crate::contract::reference::{industry_labels, label_of_key};
+use jiff::civil::Date;
 use maud::{Markup, html};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of the growth tables.
 const GROWTH_ROWS: usize = 10;
@@ -337,13 +338,24 @@ fn requests(run: &RunFacts) -> Markup {
     }
 }
 
+/// The days that a run could not prove complete, with the rows of their listings: found, and expected.
+pub(super) fn incomplete_days(run: &RunFacts) -> BTreeMap<Date, (u64, u64)> {
+    let mut days: BTreeMap<Date, (u64, u64)> = BTreeMap::new();
+    for day in &run.incomplete {
+        let (landed, expected) = days.entry(day.day).or_default();
+        (*landed, *expected) = (*landed + day.landed, *expected + day.expected);
+    }
+    days
+}
+
 fn incomplete(run: &RunFacts) -> Markup {
     html! {
-        @if !run.incomplete.is_empty() {
-            details open[run.incomplete.len() <= 10] {
-                summary { "Days this run could not prove complete: " (run.incomplete.len()) }
-                ul { @for day in &run.incomplete {
-                    li { (day.day) ": " (count(day.landed)) " of " (count(day.expected)) " rows" }
+        @let days = incomplete_days(run);
+        @if !days.is_empty() {
+            details open[days.len() <= 10] {
+                summary { "Days this run could not prove complete: " (days.len()) }
+                ul { @for (day, (landed, expected)) in days.into_iter().rev() {
+                    li { (day) ": " @if expected == 0 { "not read" } @else { (count(landed)) " of " (count(expected)) " rows" } }
                 } }
             }
         }

@@ -1,7 +1,7 @@
 //! The windows of the figures. A label says the days that are there, and which of them still fill.
 
 use super::headline::SETTLED_AFTER;
-use crate::aggregate::Figures;
+use crate::aggregate::{CoverageDay, Figures};
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -25,7 +25,8 @@ impl Windows {
     pub(super) fn of(figures: &Figures) -> Self {
         let newest = figures.as_of.map(|as_of| minus_days(as_of, SETTLED_AFTER - 1));
         let is_new = |day: Date| newest.is_some_and(|newest| day >= newest);
-        let read = figures.coverage.iter().map(|day| (day.day, day.is_complete || is_new(day.day)));
+        let is_there = |day: &CoverageDay| day.is_complete || (is_new(day.day) && !day.lacks_names);
+        let read = figures.coverage.iter().map(|day| (day.day, is_there(day)));
         Self { as_of: figures.as_of, read: read.collect() }
     }
 
@@ -69,7 +70,6 @@ fn plural(days: u32) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::aggregate::CoverageDay;
     use jiff::civil::date;
 
     pub(in crate::report) const TODAY: Date = date(2026, 11, 20);
@@ -82,6 +82,7 @@ pub(super) mod tests {
             landed: 1,
             is_complete: is_complete(ago),
             is_settled: false,
+            lacks_names: false,
         };
         Figures { as_of: Some(TODAY), coverage: (0..days).map(day).collect(), ..Figures::default() }
     }

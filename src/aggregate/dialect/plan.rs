@@ -2,7 +2,7 @@
 
 use super::names::Ids;
 use super::refusal::{NO_PLAN, Planned, not_here};
-use super::rows::Planner;
+use super::rows::{Planner, orders_kept};
 use super::statement::{parsed, tables_of};
 use super::value::Kind;
 use crate::aggregate::tables::Tables;
@@ -67,9 +67,10 @@ impl Plan {
     /// The rows. Of large files they are read and aggregated in batches, so that memory does not grow with the lake.
     pub(in crate::aggregate) fn collect(self) -> PolarsResult<DataFrame> {
         let is_small = self.bytes <= MOST_IN_MEMORY;
+        let frame = orders_kept(self.frame);
         let run = || match is_small {
-            true => self.frame.collect(),
-            false => self.frame.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single()),
+            true => frame.collect(),
+            false => frame.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single()),
         };
         on_large_stack(run).unwrap_or_else(|| Err(PolarsError::InvalidOperation("a panic".into())))
     }

@@ -98,7 +98,14 @@ fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
         if !types.get(row).is_some_and(|of| counts_in_sums(of, untyped.contains(&date))) {
             continue;
         }
-        let nothing = CoverageDay { day: date, expected: 0, landed: 0, is_complete: true, is_settled: true };
+        let nothing = CoverageDay {
+            day: date,
+            expected: 0,
+            landed: 0,
+            is_complete: true,
+            is_settled: true,
+            lacks_names: false,
+        };
         let entry = by_day.entry(date).or_insert(nothing);
         entry.expected += long(expected, row);
         entry.landed += long(landed, row);
@@ -111,7 +118,8 @@ fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
     };
     for (date, entry) in &mut by_day {
         // Without fictitious names the day is not complete yet.
-        entry.is_complete &= listings.get(date).is_some_and(is_read);
+        entry.lacks_names = !listings.get(date).is_some_and(is_read);
+        entry.is_complete &= !entry.lacks_names;
     }
     Ok(by_day.into_values().collect())
 }

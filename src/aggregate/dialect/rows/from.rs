@@ -7,6 +7,7 @@ use super::super::node::{Id, Node};
 use super::super::refusal::{Planned, not_here, unknown, wrong};
 use super::super::resolve::{Answer, Scope};
 use super::super::value::{Cell, Kind};
+use super::order::orders_kept;
 use polars::prelude::{
     DataFrame, Expr as Lazy, IntoLazy as _, JoinArgs, JoinCoalesce, JoinType, LazyFrame, MaintainOrderJoin,
     UnionArgs, col, concat,
@@ -275,11 +276,11 @@ fn by_pairs(left: Keyed, right: Keyed, kept: Kept, others: Vec<Node>, ids: &Ids)
     let numbered = |(rows, keys): Keyed| -> Planned<(Keyed, Id)> {
         let id = ids.next();
         // Read once, so that a number stays with its row.
-        let frame = rows.frame.with_row_index(id.clone(), None).collect()?.lazy();
+        let frame = orders_kept(rows.frame.with_row_index(id.clone(), None)).collect()?.lazy();
         Ok(((Rows { frame, ..rows }, keys), id))
     };
     let ((left, of_left), (right, of_right)) = (numbered(left)?, numbered(right)?);
-    let found = pairs(&left, &right, others).collect()?.lazy();
+    let found = orders_kept(pairs(&left, &right, others)).collect()?.lazy();
     let of = |rows: &Keyed, id: &Id, how: JoinType| {
         let ids = std::slice::from_ref(id);
         on_keys(&rows.0.frame, &found.clone().select([col(id.clone())]), (ids, ids), how)

@@ -24,4 +24,5 @@ mod subquery;
 mod title;
 mod window;
 
+pub(super) use order::orders_kept;
 pub(super) use query::Planner;

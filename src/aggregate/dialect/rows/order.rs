@@ -20,6 +20,11 @@ pub(super) fn sorted(frame: LazyFrame, order: &[(Id, bool, bool)]) -> LazyFrame 
     frame.sort_by_exprs(by, options)
 }
 
+/// The frame with all orders kept. Otherwise those that a sum does not need are dropped, and its last digits differ from time to time.
+pub(in crate::aggregate::dialect) fn orders_kept(frame: LazyFrame) -> LazyFrame {
+    frame.with_check_order(false)
+}
+
 /// The options of `ORDER BY ALL`; none for any other order.
 pub(super) fn of_all(order: &OrderBy) -> Option<OrderByOptions> {
     match &order.kind {

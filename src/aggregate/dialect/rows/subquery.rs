@@ -8,6 +8,7 @@ use super::super::resolve::{Answer, Scope};
 use super::super::value::{Cell, Cells, Kind};
 use super::from::{Kept, conjuncts, filtered, matched};
 use super::group::{Needed, grouped};
+use super::order::orders_kept;
 use super::query::{Named, Planner};
 use polars::prelude::Series;
 use sqlparser::ast::{Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, Visit, Visitor};
@@ -58,7 +59,7 @@ impl Planner<'_> {
         let [column] = &rows.columns[..] else {
             return wrong(format!("{what} has {} columns", rows.columns.len()), "select one column in it");
         };
-        let frame = rows.frame.collect()?;
+        let frame = orders_kept(rows.frame).collect()?;
         let series = frame.column(&column.id)?.as_materialized_series().rechunk();
         let cells = Cells::of(&series)?;
         Ok(((0..series.len()).map(|row| cells.get(row).owned()).collect(), column.kind))
@@ -104,7 +105,7 @@ impl Planner<'_> {
     }
 
     fn has_rows(&self, query: &Query, named: &Named) -> Planned<Answer> {
-        let rows = self.query(query, named, &[])?.frame.limit(1).collect()?;
+        let rows = orders_kept(self.query(query, named, &[])?.frame.limit(1)).collect()?;
         Ok(Answer::Value(Node::bool(rows.height() > 0)))
     }
 
@@ -124,7 +125,7 @@ impl Planner<'_> {
         let needed = Needed { keys: &keys, is_counted: false };
         let mut nodes = keys.clone();
         let rows = grouped(rows, &needed, nodes.iter_mut().collect(), &self.ids)?;
-        let frame = rows.frame.collect()?;
+        let frame = orders_kept(rows.frame).collect()?;
         let series: Vec<Series> = nodes
             .iter()
             .map(|node| match node {
