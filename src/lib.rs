@@ -104,6 +104,8 @@ pub mod client;
 pub mod contract;
 pub mod export;
 pub mod extract;
+#[cfg(test)]
+mod fuzz;
 pub mod import;
 pub mod lake;
 pub mod normalize;

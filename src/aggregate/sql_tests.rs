@@ -2,7 +2,7 @@
 
 use super::dialect::{plan, tables_named};
 use super::tiny_lake::lake_with_gap;
-use crate::contract::fuzz::try_changed;
+use crate::fuzz::try_changed;
 
 /// The rows of a query, cells joined by `|`, rows by a blank; or why it does not run.
 fn asked(sql: &str) -> String {

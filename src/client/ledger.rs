@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use crate::client::counts::Verdict;
     use crate::client::counts::tests::at;
-    use crate::contract::fuzz::try_changed;
+    use crate::fuzz::try_changed;
 
     const CAPS: Allowance = Allowance { per_minute: 1_000, per_day: 1_000, per_month: 10_000 };
 

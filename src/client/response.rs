@@ -148,7 +148,7 @@ pub(super) fn failure(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::fuzz::try_changed;
+    use crate::fuzz::try_changed;
 
     #[test]
     fn a_pause_is_a_number_of_seconds_or_ends_at_a_date() {

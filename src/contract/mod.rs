@@ -30,8 +30,6 @@ pub mod county;
 pub mod eastern;
 pub mod error;
 pub(crate) mod escape;
-#[cfg(test)]
-pub(crate) mod fuzz;
 pub mod holiday;
 pub mod id;
 pub mod listing;

@@ -78,7 +78,7 @@ fn reason(day: &CoverageDay) -> String {
     match day.expected - day.landed {
         missing @ 1.. => format!("{} missing", integer(missing)),
         _ if day.lacks_names => "fictitious names not read".to_owned(),
-        _ => "not proven".to_owned(),
+        _ => "not checked to its end".to_owned(),
     }
 }
 

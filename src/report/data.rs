@@ -2,6 +2,7 @@
 
 use crate::aggregate::Figures;
 use jiff::civil::Date;
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ReportData {
@@ -38,6 +39,18 @@ pub(crate) struct RunFacts {
     /// Businesses looked up, and businesses chosen, if the pipeline looks up any.
     pub(crate) looked_up: Option<(u64, u64)>,
     pub(crate) elapsed_secs: f64,
+}
+
+impl RunFacts {
+    /// The days that the run could not prove complete, with the rows of their listings: found, and expected.
+    pub(super) fn incomplete_days(&self) -> BTreeMap<Date, (u64, u64)> {
+        let mut days: BTreeMap<Date, (u64, u64)> = BTreeMap::new();
+        for day in &self.incomplete {
+            let (landed, expected) = days.entry(day.day).or_default();
+            (*landed, *expected) = (*landed + day.landed, *expected + day.expected);
+        }
+        days
+    }
 }
 
 /// Rows of one table in a run.

@@ -1,6 +1,6 @@
 //! The page: its sections in order, and the frame around them.
 
-use super::data::ReportData;
+use super::data::{ReportData, RunFacts};
 use super::windows::{FILLING, Windows};
 use super::{calendar, chart, county, county_table, headline, map, news, periods, table};
 use crate::aggregate::Figures;
@@ -62,7 +62,7 @@ fn newest_day(data: &ReportData) -> Option<Date> {
 /// Days that the run was to read, and of which the lake holds nothing.
 fn unread_days(data: &ReportData) -> usize {
     let held: BTreeSet<Date> = data.figures.coverage.iter().map(|day| day.day).collect();
-    let wanted = data.run.as_ref().map(table::incomplete_days).unwrap_or_default();
+    let wanted = data.run.as_ref().map(RunFacts::incomplete_days).unwrap_or_default();
     wanted.keys().filter(|day| !held.contains(day)).count()
 }
 
@@ -105,7 +105,7 @@ fn counties(figures: &Figures, windows: &Windows) -> Markup {
     let counties = county::detailed(figures);
     html! {
         (map::map(&counties, windows))
-        p.note { "Of the newest 15 days filings still arrive: figures that count them are marked as " (FILLING) ", and are too low." }
+        p.note { "Of the newest 15 days filings still arrive: a week or a month that counts them is marked as " (FILLING) ", and is too low." }
         (county_table::parts(&counties, figures, windows))
         (county_table::table(&counties, &figures.counties, windows))
     }

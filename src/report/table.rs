@@ -8,9 +8,8 @@ use super::windows::{Windows, YEAR};
 use crate::aggregate::figures::values::EVERY_TYPE;
 use crate::aggregate::{CountyFigures, Figures, MonthFigures, Reconciliation, Scope, SettlingDay};
 use crate::contract::reference::{industry_labels, label_of_key};
-use jiff::civil::Date;
 use maud::{Markup, html};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Rows of the growth tables.
 const GROWTH_ROWS: usize = 10;
@@ -338,19 +337,9 @@ fn requests(run: &RunFacts) -> Markup {
     }
 }
 
-/// The days that a run could not prove complete, with the rows of their listings: found, and expected.
-pub(super) fn incomplete_days(run: &RunFacts) -> BTreeMap<Date, (u64, u64)> {
-    let mut days: BTreeMap<Date, (u64, u64)> = BTreeMap::new();
-    for day in &run.incomplete {
-        let (landed, expected) = days.entry(day.day).or_default();
-        (*landed, *expected) = (*landed + day.landed, *expected + day.expected);
-    }
-    days
-}
-
 fn incomplete(run: &RunFacts) -> Markup {
     html! {
-        @let days = incomplete_days(run);
+        @let days = run.incomplete_days();
         @if !days.is_empty() {
             details open[days.len() <= 10] {
                 summary { "Days this run could not prove complete: " (days.len()) }

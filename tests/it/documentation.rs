@@ -2,7 +2,7 @@
 //!
 //! `SUNLAKE_BLESS=1` writes the outputs that differ into the pages, where they have no `…`.
 
-use crate::support::command::{Sunlake, project};
+use crate::support::command::{Sunlake, project, sunlake};
 use crate::support::markdown::{Block, Page, pages};
 use crate::support::python;
 use crate::support::scratch::Scratch;
@@ -19,6 +19,9 @@ const TUTORIAL: &str = "docs/tutorial.md";
 
 /// The page whose queries read a lake of the state's files.
 const REGISTER: &str = "docs/analysts/register.md";
+
+/// Pages whose queries run in the program as they do in DuckDB.
+const OF_PROGRAM: [&str; 3] = ["README.md", "docs/analysts/cookbook.md", REGISTER];
 
 /// The page that names the tests of each promise.
 const SECURITY: &str = "docs/security.md";
@@ -205,6 +208,26 @@ fn run_sql<'p>(pages: impl Iterator<Item = &'p Page>, folder: &Path, findings: &
     }
 }
 
+/// Runs the SQL examples of pages by the program. `is_of` says which pages have their lake in this folder.
+fn run_queries(pages: &[Page], is_of: impl Fn(&Page) -> bool, folder: &Path, findings: &mut Findings) {
+    let of_program = pages.iter().filter(|page| OF_PROGRAM.contains(&&*page.path) && is_of(page));
+    for example in of_program.flat_map(|page| examples(page, &["sql"])) {
+        let done = sunlake(&folder.join("output"), &["query", "--format", "csv", &example.block.text]);
+        let said = example.output.as_ref().map_or("", |output| &output.text);
+        if done.code() != Some(0) || in_numbers(said) != in_numbers(&done.stdout) {
+            findings.wrong.push(format!("{} by the program{}", example.place(), done.shown()));
+        }
+    }
+}
+
+/// CSV with its numbers in one form: `381.0` is 381.
+fn in_numbers(csv: &str) -> Vec<Vec<String>> {
+    // The program writes an empty text in quotes, and NULL without.
+    let plain = |cell: &str| if cell == "\"\"" { String::new() } else { cell.to_owned() };
+    let cell = |cell: &str| cell.parse::<f64>().map_or_else(|_| plain(cell), |number| number.to_string());
+    csv.trim().lines().map(|line| line.split(',').map(cell).collect()).collect()
+}
+
 /// Runs the Python examples of a page in one interpreter.
 fn run_python(page: &Page, folder: &Path, findings: &mut Findings) {
     let examples = examples(page, &["python"]);
@@ -260,6 +283,9 @@ fn every_example_runs_and_prints_what_the_page_says() {
     std::fs::create_dir_all(&register).expect("a folder");
     import_state_files(&scratch, &register);
     run_sql(of_register.into_iter(), &register, &mut findings);
+    let is_of_register = |page: &Page| page.path == REGISTER;
+    run_queries(&pages, |page| !is_of_register(page), &base, &mut findings);
+    run_queries(&pages, is_of_register, &register, &mut findings);
     for (number, page) in pages.iter().enumerate() {
         run_python(page, &base, &mut findings);
         if page.path != TUTORIAL && page.blocks().iter().any(|block| block.language == "sh") {

@@ -82,8 +82,8 @@ const NEVER: &[(&str, &[&str])] = &[
     ("pipeline", &["std::env"]),
 ];
 
-/// Modules that may measure how long something takes; the others know no `now` at all, but `main`.
-const STOPWATCHES: &[&str] = &["client", "serve", "pipeline", "cli"];
+/// Modules that may measure how long something takes, and what tests of changed bytes share; the others know no `now` at all, but `main`.
+const STOPWATCHES: &[&str] = &["client", "serve", "pipeline", "cli", "fuzz"];
 
 /// Clocks of the real time: only `main` may read them.
 const CLOCKS: &[&str] = &["Timestamp", "Zoned", "SystemTime"];

@@ -1,4 +1,4 @@
-//! Each fault of a network at each endpoint: a run asks again, or ends with a documented code and the next one goes on.
+//! Each fault of a network at each endpoint: a run asks again, or ends with a documented code and the next one continues.
 
 use crate::reference_pages::page::{code, same, table};
 use crate::support::command::{Sunlake, project, sunlake};
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A run with a fault may take so long, without optimisation and beside other tests.
+/// A run with a fault may take so long, without optimisation and while other tests run.
 const BOUND: Duration = Duration::from_secs(60);
 
 /// More than an answer may have.
@@ -75,7 +75,7 @@ fn storm(time: usize) -> Reply {
     busy(429, ["1", "0", "soon"][time])
 }
 
-/// The answer with a length that differs by so many bytes.
+/// The answer with a length that differs by `by` bytes.
 fn with_length(answer: &[u8], by: isize) -> Vec<u8> {
     let text = String::from_utf8(answer.to_vec()).expect("text");
     let (head, body) = text.split_once("\r\n\r\n").expect("a head");
@@ -119,7 +119,7 @@ fn endpoint(target: &str) -> String {
     path.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-/// How each endpoint met a fault: none where the run asked again and went on, else its exit code.
+/// How each endpoint met a fault: none where the run asked again and continued, else its exit code.
 type Met = BTreeMap<String, Option<i32>>;
 
 /// A lake that is read, looked up and completed by a list, while each endpoint meets a fault once.
@@ -298,13 +298,13 @@ const HEAD: &str = "# Reliability: faults of the network
 
 <!-- Generated: SUNLAKE_BLESS=1 cargo test network -- --ignored. Do not edit. -->
 
-A proxy stands between the program and the API. Each endpoint meets each fault once, while three pipelines read days, details with
+A proxy is between the program and the API. Each endpoint meets each fault once, while three pipelines read days, details with
 officers, and a list of numbers. **again**: the run asks again, and is complete. A number: the run ends with this exit code at once,
-nothing is published, and the next run goes on where it ended. After each fault the lake is sound and has every row once.
+nothing is published, and the next run continues where it ended. After each fault the lake is sound and has every row once.
 
 ";
 
 const TAIL: &str = "- No request goes out before a `Retry-After` is over, and none goes to another origin.
-- The key stands in no message.
+- The key is in no message and in no file.
 - A certificate that is expired, of an unknown authority or of another host ends a run with 3.
 ";

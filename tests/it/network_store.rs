@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A command may take so long, without optimisation and beside other tests.
+/// A command may take so long, without optimisation and while other tests run.
 const BOUND: Duration = Duration::from_secs(150);
 
 const DAYS: [&str; 3] = ["2026-03-18", "2026-03-19", "2026-03-20"];

@@ -2,10 +2,11 @@
 
 use crate::state_files::{import, pipeline};
 use crate::state_order::{Files, company, event, file, line, partner, put};
-use crate::support::command::Finished;
+use crate::support::command::{Finished, sunlake};
 use crate::support::lake::{commits, rows};
 use crate::support::scratch::Scratch;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::process::Command;
 
 const PAGE: &str = "<!DOCTYPE html><html><body>Please sign in</body></html>\n";
@@ -287,6 +288,35 @@ fn a_set_without_events_or_a_kind_that_the_last_one_had_is_not_complete() {
     }
     put(&scratch, &set("latest", 11)[1..]);
     imported(&scratch).exits(3).says("latest").says("cordata0.txt");
+}
+
+#[test]
+fn days_are_not_complete_with_fictitious_names_of_which_no_file_was_read() {
+    let scratch = Scratch::new();
+    put(&scratch, &set("q", 9));
+    let listings = || -> BTreeSet<String> {
+        let rows = rows(&scratch.lake(), "coverage", &[]).into_iter();
+        rows.map(|cells| cells["entity_type"].clone().expect("a listing")).collect()
+    };
+    let complete_days = || {
+        let days = rows(&scratch.lake(), "days", &[]).into_iter();
+        days.filter(|cells| cells["complete"].as_deref() == Some("true")).count()
+    };
+    imported(&scratch).says("no file of fictitious names was read").complete();
+    assert_eq!(listings(), BTreeSet::from(["*".to_owned()]));
+    assert_eq!(complete_days(), 0);
+    let status = sunlake(&scratch.lake(), &["status"]).exits(0);
+    assert!(!status.stdout.contains("fictitious names included"), "{}", status.shown());
+    // What the program knows itself is there in every lake.
+    let lists = ["county_facts", "entity_types", "industry_labels"]
+        .map(|table| rows(&scratch.lake(), table, &[]).len());
+    assert!(lists[0] == 67 && lists[1] == 6 && lists[2] > 50, "{lists:?}");
+    let [_, _, (_, name), (_, name_event), ..] = daily();
+    put(&scratch, &[("q/fic/ficdata.txt".to_owned(), name), ("q/fic/ficevt.txt".to_owned(), name_event)]);
+    let done = imported(&scratch);
+    assert!(!done.stderr.contains("no file of fictitious names"), "{}", done.shown());
+    assert_eq!(listings(), BTreeSet::from(["*".to_owned(), "fictitious".to_owned()]));
+    assert!(complete_days() > 0);
 }
 
 #[test]

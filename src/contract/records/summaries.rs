@@ -205,7 +205,7 @@ impl<'de> Visitor<'de> for RecordsVisitor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::fuzz::try_changed;
+    use crate::fuzz::try_changed;
     use jiff::civil::date;
     use serde_json::{Value, json};
 

@@ -102,7 +102,7 @@ pub(crate) fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::fuzz::try_changed;
+    use crate::fuzz::try_changed;
     use proptest::prelude::*;
 
     #[test]

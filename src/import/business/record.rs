@@ -242,7 +242,7 @@ pub fn newest_day(kind: Kind, line: &[u8], today: Date) -> Option<Date> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::fuzz::try_changed;
+    use crate::fuzz::try_changed;
     use crate::import::business::event::parse_event;
     use std::path::Path;
 

@@ -239,7 +239,7 @@ impl<R: Read> Read for Checked<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::fuzz::try_changed;
+    use crate::fuzz::try_changed;
     use crate::import::files::origin::files_of_folder;
     use std::path::Path;
 

@@ -211,7 +211,7 @@ fn is_hole(line: &[u8], length: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::fuzz::try_changed;
+    use crate::fuzz::try_changed;
     use crate::import::files::layout::Kind;
 
     /// A reader that gives few bytes at a time.

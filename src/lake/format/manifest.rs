@@ -183,7 +183,7 @@ fn refuse_newer(path: &Path, what: &'static str, found: u32, known: u32) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::fuzz::try_changed;
+    use crate::fuzz::try_changed;
     use crate::lake::format::sealed_json::sealed;
 
     #[test]

@@ -71,7 +71,7 @@ pub(super) fn next_magic(bytes: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::fuzz::try_changed;
+    use crate::fuzz::try_changed;
 
     #[test]
     fn fuzz_of_archived_pages() {

@@ -271,7 +271,7 @@ pub(crate) fn check_sql(pipeline: &Pipeline) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::fuzz::try_changed;
+    use crate::fuzz::try_changed;
 
     fn read(text: &str) -> Result<Pipeline, SpecError> {
         let folder = tempfile::tempdir().expect("a folder");

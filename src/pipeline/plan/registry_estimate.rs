@@ -14,7 +14,7 @@ use crate::table::{FilingColumns, Table, read_table};
 use jiff::civil::Date;
 use std::collections::HashSet;
 
-/// Prefixes searched before the guesses are made anew: so many, or this share of those that were read, if it is more. The more is
+/// Prefixes searched before the guesses are made anew: a fixed number, or a share of those that were read, if it is more. The more is
 /// known, the less changes.
 const AT_ONCE: usize = 16;
 const AT_ONCE_SHARE: usize = 16;
@@ -47,7 +47,7 @@ impl Question<'_> {
         self.spec.fictitious && !self.state.untyped_has_fictitious
     }
 
-    /// The prefixes that are read, cannot be read or could not be proven; each for other names and for fictitious ones.
+    /// The prefixes that are read, cannot be read or are not complete; each for other names and for fictitious ones.
     fn out(&self) -> [HashSet<NamePrefix>; 2] {
         let refused: HashSet<NamePrefix> =
             self.state.refused.iter().filter_map(|start| prefix_of(start)).collect();

@@ -183,6 +183,8 @@ fn read(pair: &str) -> Result<(Limit, u32), String> {
 mod tests {
     use super::*;
     use crate::contract::plan::Plan;
+    use crate::fuzz::try_changed;
+    use std::path::Path;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -245,5 +247,18 @@ mod tests {
         let limits = file.accounts[0].limits.expect("limits");
         assert_eq!((limits.rows_per_call, file.accounts[0].api_access), (7, false));
         assert!(toml::from_str::<KeyFile>("[[acount]]\nname = \"x\"\n").is_err());
+    }
+
+    #[test]
+    fn fuzz_of_key_files() {
+        let examples = [
+            "format_version = 1\n[[accounts]]\nname = \"acme\"\nplan = \"agency\"\n",
+            "[[keys]]\nid = \"k1\"\naccount = \"acme\"\nblake3 = \"00\"\ncreated_at = \"2026-11-20T12:00:00Z\"\nscopes = [\"data\"]\n",
+        ];
+        try_changed(&examples, |input| {
+            if let Ok(file) = KeyFile::parse(Path::new("keys.toml"), &String::from_utf8_lossy(input)) {
+                let _ = Accounts::from_key_file(&file, &LimitOverride::default(), Timestamp::UNIX_EPOCH);
+            }
+        });
     }
 }

@@ -280,7 +280,6 @@ const fn yes() -> bool {
 mod tests {
     use super::*;
     use crate::contract::eastern::day_start;
-    use crate::contract::fuzz::try_changed;
     use crate::serve::auth::access::Accounts;
     use crate::serve::auth::access::LimitOverride;
     use secrecy::ExposeSecret;
@@ -394,18 +393,5 @@ mod tests {
             assert!(matches!(refused, Err(KeysError::Scope(_))), "{scope}");
         }
         assert_eq!(file.keys.len(), 1);
-    }
-
-    #[test]
-    fn fuzz_of_key_files() {
-        let examples = [
-            "format_version = 1\n[[accounts]]\nname = \"acme\"\nplan = \"agency\"\n",
-            "[[keys]]\nid = \"k1\"\naccount = \"acme\"\nblake3 = \"00\"\ncreated_at = \"2026-11-20T12:00:00Z\"\nscopes = [\"data\"]\n",
-        ];
-        try_changed(&examples, |input| {
-            if let Ok(file) = KeyFile::parse(Path::new("keys.toml"), &String::from_utf8_lossy(input)) {
-                let _ = accounts(&file);
-            }
-        });
     }
 }

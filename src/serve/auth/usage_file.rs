@@ -148,7 +148,7 @@ pub(super) fn parts_of(mut lines: Vec<Range<usize>>) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::fuzz::try_changed;
+    use crate::fuzz::try_changed;
 
     fn line(account: &str) -> Line {
         Line { account: account.to_owned(), ..Line::default() }

@@ -253,7 +253,7 @@ fn between<'a>(values: &'a [i64], min: Option<&i64>, max: Option<&i64>) -> &'a [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::fuzz::try_changed;
+    use crate::fuzz::try_changed;
     use crate::table::business::FilingRow;
     use crate::table::file::write::tests::{filings, part, write_rows};
     use jiff::civil::date;

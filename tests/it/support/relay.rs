@@ -1,4 +1,4 @@
-//! A relay of bytes before a server: whole connections pass, or meet a fault of the network.
+//! A relay of bytes before a server: connections pass, or meet a fault of the network.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -14,7 +14,7 @@ pub(crate) enum Way {
     Closed,
     /// Answered in the server's place, then closed.
     Answered(&'static str),
-    /// Cut off after so many bytes of answers. With 0 the server has done what it was asked for, and nobody hears of it.
+    /// Cut off after this number of bytes of answers. With 0 the server has done what it was asked for, and nobody hears of it.
     CutAfter(usize),
     /// One bit of the answers is another one.
     FlippedAt(usize),
@@ -72,8 +72,7 @@ fn relay(mut client: TcpStream, upstream: SocketAddr, way: Way) -> std::io::Resu
     match way {
         Way::Closed => return client.read(&mut [0; 16]).map(drop),
         Way::Answered(answer) => {
-            client.read(&mut [0; 16 * 1024])?;
-            return client.write_all(answer.as_bytes());
+            return client.read(&mut [0; 16 * 1024]).and_then(|_| client.write_all(answer.as_bytes()));
         }
         _ => (),
     }

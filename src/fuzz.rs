@@ -40,9 +40,13 @@ const PIECES: [&[u8]; 24] = [
     b"\x1b[2J",
 ];
 
+#[expect(clippy::disallowed_methods, reason = "a person sets these for a test; no program reads them")]
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
 /// Calls `run` with changed examples. It must return, whatever they are.
 pub(crate) fn try_changed<E: AsRef<[u8]>>(examples: &[E], mut run: impl FnMut(&[u8])) {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (seconds, seed) = (number("SUNLAKE_FUZZ_SECONDS"), number("SUNLAKE_FUZZ_SEED").unwrap_or(1));
     let mut chance = Chance(seed);
     let begun = Instant::now();
