@@ -105,7 +105,7 @@ fn full_month(figures: &Figures) -> Option<Card> {
         ratio.map(|_| format!("{} on {name}", change(ratio)))
     };
     let first: Option<Date> = format!("{}-01", month.month).parse().ok();
-    let notes = against("a year ago", month.year_over_year);
+    let notes = against("a year ago, by all that was filed", month.year_over_year);
     Some(Card {
         name: first.map_or_else(|| month.month.clone(), |first| first.strftime("%B %Y").to_string()),
         value: integer(month.filings),
