@@ -121,12 +121,14 @@ impl Objects {
 
     fn put(&self, name: &str, bytes: &[u8], mode: PutMode) -> Result<bool, LakeError> {
         self.may("write", name)?;
-        let (this, to, payload) = (self.clone(), name.to_owned(), PutPayload::from(bytes.to_vec()));
+        let (this, to, ours) = (self.clone(), name.to_owned(), bytes.to_vec());
+        let payload = PutPayload::from(ours.clone());
         let written = self.runtime.wait(async move {
             let path = this.path(&to)?;
             let conditional = matches!(mode, PutMode::Update(_));
             match this.store.put_opts(&path, payload.clone(), PutOptions::from(mode)).await {
-                Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(false),
+                // It may be this very write, whose answer was lost before it was tried again.
+                Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => this.holds(&to, &ours).await,
                 Err(Error::NotImplemented { .. }) if conditional => {
                     this.store.put(&path, payload).await.map_err(this.failed("write", &to))?;
                     Ok(true)
@@ -136,6 +138,17 @@ impl Objects {
         })?;
         self.answered("write", name)?;
         Ok(written)
+    }
+
+    /// Whether an object has these bytes.
+    async fn holds(&self, name: &str, bytes: &[u8]) -> Result<bool, LakeError> {
+        match self.store.get(&self.path(name)?).await {
+            Err(Error::NotFound { .. }) => Ok(false),
+            other => {
+                let found = other.map_err(self.failed("read", name))?.bytes().await;
+                Ok(found.map_err(self.failed("read", name))? == bytes)
+            }
+        }
     }
 
     /// Uploads files concurrently. Each upload is atomic.
