@@ -307,4 +307,6 @@ nothing is published, and the next run continues where it ended. After each faul
 const TAIL: &str = "- No request goes out before a `Retry-After` is over, and none goes to another origin.
 - The key is in no message and in no file.
 - A certificate that is expired, of an unknown authority or of another host ends a run with 3.
+- Between the program and an object store, eight faults of connections (closed, busy, an error page, no HTTP, done without an answer, cut, one
+  wrong bit, dripping): a command tries again or ends with 9, and every row is published once (`cargo test network_store -- --ignored`).
 ";
