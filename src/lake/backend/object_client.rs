@@ -142,13 +142,11 @@ impl Objects {
 
     /// Whether an object has these bytes.
     async fn holds(&self, name: &str, bytes: &[u8]) -> Result<bool, LakeError> {
-        match self.store.get(&self.path(name)?).await {
-            Err(Error::NotFound { .. }) => Ok(false),
-            other => {
-                let found = other.map_err(self.failed("read", name))?.bytes().await;
-                Ok(found.map_err(self.failed("read", name))? == bytes)
-            }
-        }
+        let found = match self.store.get(&self.path(name)?).await {
+            Err(Error::NotFound { .. }) => return Ok(false),
+            other => other.map_err(self.failed("read", name))?,
+        };
+        Ok(found.bytes().await.map_err(self.failed("read", name))? == bytes)
     }
 
     /// Uploads files concurrently. Each upload is atomic.
