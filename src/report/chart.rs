@@ -113,7 +113,7 @@ fn notes(day: Date, open: &BTreeSet<Date>) -> String {
 fn bar_of_day(day: &DayFigures, first: Date, slots: u32, is_open: bool) -> Bar<'_> {
     let holiday = holiday_name(day.day);
     let is_labelled = match slots {
-        ..20 => day.day.day() % 5 == 0,
+        ..20 => day.day.day() == 1 || day.day.day() % 5 == 0,
         20..45 => day.day.weekday() == Weekday::Monday,
         _ => day.day.day() == 1,
     };

@@ -79,10 +79,10 @@ fn storm(time: usize) -> Reply {
 fn with_length(answer: &[u8], by: isize) -> Vec<u8> {
     let text = String::from_utf8(answer.to_vec()).expect("text");
     let (head, body) = text.split_once("\r\n\r\n").expect("a head");
-    let told = format!("Content-Length: {}", body.len());
+    let right = format!("Content-Length: {}", body.len());
     let wrong = format!("Content-Length: {}", body.len().saturating_add_signed(by));
-    assert!(head.contains(&told), "{head}");
-    format!("{}\r\n\r\n{body}", head.replace(&told, &wrong)).into_bytes()
+    assert!(head.contains(&right), "{head}");
+    format!("{}\r\n\r\n{body}", head.replace(&right, &wrong)).into_bytes()
 }
 
 fn with_a_wrong_byte(mut answer: Vec<u8>) -> Vec<u8> {
@@ -257,7 +257,7 @@ fn met_by(fault: &'static Fault) -> Met {
 
 /// The row of the table, with the endpoints in order.
 fn row(fault: &Fault, met: &Met) -> Vec<String> {
-    let cell = |met: &Option<i32>| met.map_or_else(|| "again".to_owned(), |code| code.to_string());
+    let cell = |met: &Option<i32>| met.map_or_else(|| "complete".to_owned(), |code| code.to_string());
     [fault.name.to_owned()].into_iter().chain(met.values().map(cell)).collect()
 }
 
@@ -299,7 +299,7 @@ const HEAD: &str = "# Reliability: faults of the network
 <!-- Generated: SUNLAKE_BLESS=1 cargo test network -- --ignored. Do not edit. -->
 
 A proxy is between the program and the API. Each endpoint meets each fault once, while three pipelines read days, details with
-officers, and a list of numbers. **again**: the run asks again, and is complete. A number: the run ends with this exit code at once,
+officers, and a list of numbers. **complete**: the run waits or asks again, and is complete. A number: the run ends with this exit code at once,
 nothing is published, and the next run continues where it ended. After each fault the lake is sound and has every row once.
 
 ";

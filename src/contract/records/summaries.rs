@@ -325,6 +325,7 @@ mod tests {
             "data": [record(), record()],
             "pagination": {"total": 2, "limit": 50, "offset": 0, "has_more": false},
         });
+        assert!(ListedPage::read(page.to_string().as_bytes()).is_ok(), "the example is a page");
         try_changed(&[page.to_string(), json!({"data": [], "pagination": {}}).to_string()], |input| {
             if let Ok(page) = ListedPage::read(input) {
                 let slow: Page<Box<RawValue>> =

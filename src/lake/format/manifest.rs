@@ -192,6 +192,8 @@ mod tests {
             "today": "2026-11-20", "run_id": "r", "pipeline": "p", "requests_sent": 3, "state": {}, "checks": [],
             "tables": {"filings": {"rows": 1, "files": [{"path": "filings/part-0.parquet", "rows": 1, "bytes": 9, "blake3": "0"}]}}}"#;
         let path = Path::new("commits/000002.json");
+        let example: serde_json::Value = serde_json::from_str(commit).expect("JSON");
+        Commit::decode(&sealed(&example).expect("sealed"), path).expect("the example is a commit");
         try_changed(&[commit], |input| {
             // A seal shows each change. Under a sound seal only what it holds decides.
             assert!(Commit::decode(input, path).is_err());

@@ -357,10 +357,8 @@ mod tests {
 
     #[test]
     fn fuzz_of_pipeline_files() {
-        let examples = ["sample", "daily", "registry", "enrich", "state"].map(|name| {
-            built_in::pipeline(name)
-                .unwrap_or("name = \"p\"\n[extract]\ndays = 3\n[budget]\nmax_requests = 5\n")
-        });
+        let examples = ["sample", "daily", "registry", "enrich", "state"]
+            .map(|name| built_in::pipeline(name).expect("a pipeline"));
         try_changed(&examples, |input| {
             let text = String::from_utf8_lossy(input).into_owned();
             let _ = Pipeline::of_text(PathBuf::from("p.toml"), None, text).map_err(|error| error.to_string());

@@ -5,14 +5,13 @@
 
 use crate::contract::eastern::{day_start, days_newest_first, minus_days, plus_days};
 use crate::contract::listing::Listing;
-use crate::contract::reference::EntityType;
 use crate::import::files::layout::Kind;
 use crate::lake::{Month, Staging};
 use crate::pipeline::error::Result;
 use crate::pipeline::load::recount::LakeCounts;
 use crate::pipeline::plan::lake_view::staged_coverage_rows;
 use crate::pipeline::plan::stale_days::SETTLED_DAYS;
-use crate::table::{CoverageRow, EntityTypeRow, ImportRow, Row, StatewideRow, Table};
+use crate::table::{CoverageRow, ImportRow, Row, StatewideRow, Table};
 use jiff::civil::{Date, Weekday};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -67,7 +66,7 @@ fn days_without_file(imports: &[ImportRow]) -> Vec<Date> {
 
 /// Whether a file of fictitious names counts.
 pub(super) fn has_fictitious(imports: &[ImportRow]) -> bool {
-    first_day(imports, Kind::Fictitious, Date::MIN).is_some()
+    imports.iter().any(|row| row.kind == Kind::Fictitious.name() && row.is_sound())
 }
 
 /// The date of the newest file that counts.
@@ -98,19 +97,6 @@ pub(super) fn stage_statewide(staging: &mut Staging, as_of: Date) -> Result<()> 
     let row = StatewideRow::batch(&[row])?;
     staging.replace(Table::StatewideHistory, &row)?;
     staging.replace(Table::Statewide, &row)?;
-    Ok(())
-}
-
-/// Stages the types of businesses with their labels, which no file of the state has.
-pub(super) fn stage_types(staging: &mut Staging, as_of: Date) -> Result<()> {
-    let row = |kind: EntityType| EntityTypeRow {
-        observed_on: as_of,
-        entity_type: kind.key().to_owned(),
-        label: kind.label().to_owned(),
-    };
-    let rows = EntityTypeRow::batch(&EntityType::ALL.map(row))?;
-    staging.replace(Table::EntityTypesHistory, &rows)?;
-    staging.replace(Table::EntityTypes, &rows)?;
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! The order of a run that imports the state's files: lock, read, merge, aggregate, check, publish.
 
 use super::coverage::{
-    broken_files, has_fictitious, missing_days, newest_day, stage_coverage, stage_statewide, stage_types,
+    broken_files, has_fictitious, missing_days, newest_day, stage_coverage, stage_statewide,
 };
 use super::folder::{Texts, files_again, texts_in};
 use super::load::{Import, Loaded, load};
@@ -13,7 +13,7 @@ use crate::pipeline::config::built_in;
 use crate::pipeline::config::file::{Pipeline, aggregates_of, check_sql, read_regular};
 use crate::pipeline::config::spec::ImportSpec;
 use crate::pipeline::error::{PipelineError, Result};
-use crate::pipeline::load::reference_tables::stage_facts;
+use crate::pipeline::load::reference_tables::{stage_facts, stage_types};
 use crate::pipeline::progress::{Done, Event, Events, Work};
 use crate::pipeline::publish::calendar::{stage_calendar, staged_rows};
 use crate::pipeline::publish::check_input::evidence_of_import;

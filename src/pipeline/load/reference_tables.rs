@@ -6,7 +6,7 @@
 use super::landing::Landing;
 use super::page_store::CameAt;
 use crate::contract::count::DailyCount;
-use crate::contract::reference::Sector;
+use crate::contract::reference::{EntityType, Sector};
 use crate::extract::reference::Reference;
 use crate::lake::{Staging, TableDelta};
 use crate::pipeline::error::Result;
@@ -52,6 +52,19 @@ pub(crate) fn stage_facts(
     for (table, rows) in [(Table::CountyFacts, counties), (Table::IndustryLabels, labels)] {
         deltas.insert(table.name().to_owned(), staging.merge(table, &rows)?);
     }
+    Ok(())
+}
+
+/// Stages the types of businesses with their labels, which no file of the state has.
+pub(crate) fn stage_types(staging: &mut Staging, as_of: Date) -> Result<()> {
+    let row = |kind: EntityType| EntityTypeRow {
+        observed_on: as_of,
+        entity_type: kind.key().to_owned(),
+        label: kind.label().to_owned(),
+    };
+    let rows = EntityTypeRow::batch(&EntityType::ALL.map(row))?;
+    staging.replace(Table::EntityTypesHistory, &rows)?;
+    staging.replace(Table::EntityTypes, &rows)?;
     Ok(())
 }
 

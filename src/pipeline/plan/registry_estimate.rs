@@ -14,7 +14,7 @@ use crate::table::{FilingColumns, Table, read_table};
 use jiff::civil::Date;
 use std::collections::HashSet;
 
-/// Prefixes searched before the guesses are made anew: a fixed number, or a share of those that were read, if it is more. The more is
+/// Prefixes searched before the guesses are made anew: this number, or one in 16 of those that were read, if that is more. The more is
 /// known, the less changes.
 const AT_ONCE: usize = 16;
 const AT_ONCE_SHARE: usize = 16;

@@ -184,6 +184,7 @@ mod tests {
     use super::*;
     use crate::contract::plan::Plan;
     use crate::fuzz::try_changed;
+    use crate::serve::auth::key_file::KeyRequest;
     use std::path::Path;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -251,13 +252,17 @@ mod tests {
 
     #[test]
     fn fuzz_of_key_files() {
-        let examples = [
-            "format_version = 1\n[[accounts]]\nname = \"acme\"\nplan = \"agency\"\n",
-            "[[keys]]\nid = \"k1\"\naccount = \"acme\"\nblake3 = \"00\"\ncreated_at = \"2026-11-20T12:00:00Z\"\nscopes = [\"data\"]\n",
-        ];
+        // As the program writes it.
+        let mut file = KeyFile::default();
+        let scopes = ["data".to_owned()];
+        let request = KeyRequest { account: "acme", plan: Plan::Agency, scopes: &scopes, expires_on: None };
+        file.create(request, [7; 32], NOW).expect("a key");
+        let examples = [toml::to_string(&file).expect("TOML")];
+        let read = |text: &str| KeyFile::parse(Path::new("keys.toml"), text);
+        assert_eq!(read(&examples[0]).expect("the example is a key file").keys.len(), 1);
         try_changed(&examples, |input| {
-            if let Ok(file) = KeyFile::parse(Path::new("keys.toml"), &String::from_utf8_lossy(input)) {
-                let _ = Accounts::from_key_file(&file, &LimitOverride::default(), Timestamp::UNIX_EPOCH);
+            if let Ok(file) = read(&String::from_utf8_lossy(input)) {
+                let _ = Accounts::from_key_file(&file, &LimitOverride::default(), NOW);
             }
         });
     }

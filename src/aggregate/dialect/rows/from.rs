@@ -7,11 +7,8 @@ use super::super::node::{Id, Node};
 use super::super::refusal::{Planned, not_here, unknown, wrong};
 use super::super::resolve::{Answer, Scope};
 use super::super::value::{Cell, Kind};
-use super::order::orders_kept;
-use polars::prelude::{
-    DataFrame, Expr as Lazy, IntoLazy as _, JoinArgs, JoinCoalesce, JoinType, LazyFrame, MaintainOrderJoin,
-    UnionArgs, col, concat,
-};
+use super::order::{in_order, orders_kept};
+use polars::prelude::{DataFrame, Expr as Lazy, IntoLazy as _, JoinType, LazyFrame, UnionArgs, col, concat};
 use sqlparser::ast::{Expr, Ident, Join, JoinConstraint, JoinOperator};
 use std::collections::HashMap;
 
@@ -242,12 +239,6 @@ fn with_keys<'k>(mut rows: Rows, keys: impl Iterator<Item = &'k Node>, ids: &Ids
 fn on_keys(left: &LazyFrame, right: &LazyFrame, keys: (&[Id], &[Id]), how: JoinType) -> LazyFrame {
     let cols = |ids: &[Id]| ids.iter().map(|id| col(id.clone())).collect::<Vec<_>>();
     left.clone().join(right.clone(), cols(keys.0), cols(keys.1), in_order(how))
-}
-
-/// A join whose rows come in the order of the left rows, then of the right ones: the same tables give the same rows.
-pub(super) fn in_order(how: JoinType) -> JoinArgs {
-    let (coalesce, maintain_order) = (JoinCoalesce::KeepColumns, MaintainOrderJoin::LeftRight);
-    JoinArgs { coalesce, maintain_order, ..JoinArgs::new(how) }
 }
 
 /// All pairs of rows that match.

@@ -4,7 +4,9 @@ use super::super::names::{Column, is_same};
 use super::super::node::{Id, Node};
 use super::super::refusal::{Planned, wrong};
 use super::super::value::{Cell, INTEGER};
-use polars::prelude::{Expr as Lazy, LazyFrame, SortMultipleOptions, col};
+use polars::prelude::{
+    Expr as Lazy, JoinArgs, JoinCoalesce, JoinType, LazyFrame, MaintainOrderJoin, SortMultipleOptions, col,
+};
 use sqlparser::ast::{Expr, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, Value};
 
 /// Rows in order.
@@ -23,6 +25,12 @@ pub(super) fn sorted(frame: LazyFrame, order: &[(Id, bool, bool)]) -> LazyFrame 
 /// The frame with all orders kept. Otherwise those that a sum does not need are dropped, and its last digits differ from time to time.
 pub(in crate::aggregate::dialect) fn orders_kept(frame: LazyFrame) -> LazyFrame {
     frame.with_check_order(false)
+}
+
+/// A join whose rows come in the order of the left rows, then of the right ones: the same tables give the same rows.
+pub(super) fn in_order(how: JoinType) -> JoinArgs {
+    let (coalesce, maintain_order) = (JoinCoalesce::KeepColumns, MaintainOrderJoin::LeftRight);
+    JoinArgs { coalesce, maintain_order, ..JoinArgs::new(how) }
 }
 
 /// The options of `ORDER BY ALL`; none for any other order.

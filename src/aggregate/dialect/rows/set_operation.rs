@@ -5,7 +5,7 @@ use super::super::names::{Column, Rows};
 use super::super::node::{Frame, Id, Seen};
 use super::super::refusal::{Planned, not_here, wrong};
 use super::super::value::INTEGER;
-use super::from::in_order;
+use super::order::in_order;
 use super::query::Planner;
 use super::select::unique;
 use super::window::OverColumns;
