@@ -27,10 +27,11 @@ fn two_machines_that_begin_with_one_id_do_not_share_a_run() -> Result {
     let (_base, place) = place();
     let at = jiff::Timestamp::UNIX_EPOCH;
     let record =
-        RunRecord::begun("20261123T222510294Z-daily", "daily", (at, jiff::civil::date(2026, 11, 23)));
+        RunRecord::begun("20261123T222510294Z-daily-k3x9", "daily", (at, jiff::civil::date(2026, 11, 23)));
     let (one, two) = (place.open()?, place.other_machine().open()?);
     one.run(&record.run_id)?.begin(&record)?;
-    assert!(matches!(two.run(&record.run_id)?.begin(&record), Err(LakeError::Held { .. })));
+    let other = RunRecord { pipeline_digest: "another".to_owned(), ..record.clone() };
+    assert!(matches!(two.run(&record.run_id)?.begin(&other), Err(LakeError::Held { .. })));
     one.run(&record.run_id)?.begin(&record)?;
     Ok(())
 }
