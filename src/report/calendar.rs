@@ -24,7 +24,7 @@ pub(super) fn calendar(coverage: &[CoverageDay], as_of: Option<Date>) -> Markup 
     let weeks = span_days(start, newest).div_ceil(7);
     let width = LEFT + weeks * CELL;
     html! {
-        svg.calendar viewBox={ "0 0 " (width) " " (TOP + 7 * CELL) } width=(width * 3 / 2)
+        div.wide.newest tabindex="0" role="region" aria-label="Calendar of coverage" { svg.calendar viewBox={ "0 0 " (width) " " (TOP + 7 * CELL) } width=(width * 3 / 2)
             role="img" aria-label="Coverage by day" {
             @for (row, name) in ["Mon", "Wed", "Fri"].into_iter().enumerate() {
                 text x="0" y=(TOP + (row as u32 * 2 + 1) * CELL - 4) { (name) }
@@ -33,11 +33,11 @@ pub(super) fn calendar(coverage: &[CoverageDay], as_of: Option<Date>) -> Markup 
                 @let day = minus_days(newest, back);
                 (cell(day, span_days(start, day) - 1, by_day.get(&day).copied()))
             }
-        }
+        } }
         p.legend {
             @for (state, text) in [
-                ("settled", "complete and settled"),
-                ("complete", "complete, may still fill"),
+                ("settled", "complete 30 days after it ended"),
+                ("complete", "complete, younger: may still fill"),
                 ("incomplete", "incomplete"),
                 ("unread", "not read"),
             ] { span { span.key.(state) {} (text) } " " }

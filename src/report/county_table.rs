@@ -12,7 +12,7 @@ use maud::{Markup, html};
 pub(super) fn table(counties: &[County<'_>], figures: &[CountyFigures], windows: &Windows) -> Markup {
     let is_known =
         |row: &&CountyFigures| counties.iter().any(|county| is_same_county(&row.county, county.name));
-    let measures = Measure::shown(windows);
+    let measures = Measure::shown(windows, counties);
     let cells = |row: &CountyFigures, population: Option<i64>| {
         html! { @for measure in &measures { td.number { (measure.cell(measure.value(row, population))) } } }
     };

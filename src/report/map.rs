@@ -13,7 +13,7 @@ const SHAPES: &str = include_str!("county_shapes.csv");
 
 /// The map with its switch. The choice works without a script: the page's style shows what the chosen button says.
 pub(super) fn map(counties: &[County<'_>], windows: &Windows) -> Markup {
-    let measures = Measure::shown(windows);
+    let measures = Measure::shown(windows, counties);
     let shades: Vec<Shades> = measures.iter().map(|measure| Shades::of(*measure, counties)).collect();
     let first = measures.iter().find(|measure| **measure != Measure::Growth);
     html! {

@@ -23,13 +23,15 @@ pub(super) enum Measure {
 impl Measure {
     const ALL: [Self; 6] = [Self::Settled, Self::Year, Self::People, Self::Growth, Self::Month, Self::Week];
 
-    /// The measures whose days the lake has.
-    pub(super) fn shown(windows: &Windows) -> Vec<Self> {
+    /// The measures whose days the lake has; growth where it is known of a county.
+    pub(super) fn shown(windows: &Windows, counties: &[County<'_>]) -> Vec<Self> {
+        let has_growth = counties.iter().any(|county| county.figures.points_from_state.is_some());
         let is_shown = |measure: &Self| match measure {
             Self::Settled | Self::People => windows.are_settled(),
             Self::Year => windows.is_longer(YEAR, MONTH),
             Self::Month => windows.is_longer(MONTH, WEEK),
-            Self::Growth | Self::Week => true,
+            Self::Growth => has_growth,
+            Self::Week => true,
         };
         Self::ALL.into_iter().filter(is_shown).collect()
     }
@@ -224,10 +226,13 @@ mod tests {
 
     #[test]
     fn measures_are_those_whose_days_the_lake_has_and_settled_ones_come_first() {
-        let labels = |days: u32, is_complete: &dyn Fn(u32) -> bool| -> Vec<String> {
+        let of_growth = |points, days: u32, is_complete: &dyn Fn(u32) -> bool| -> Vec<String> {
             let windows = Windows::of(&lake(days, is_complete));
-            Measure::shown(&windows).into_iter().map(|measure| measure.label(&windows)).collect()
+            let figures = [figures("Bay", 10, points)];
+            let shown = Measure::shown(&windows, &counties(&figures));
+            shown.into_iter().map(|measure| measure.label(&windows)).collect()
         };
+        let labels = |days: u32, is_complete: &dyn Fn(u32) -> bool| of_growth(Some(0.0), days, is_complete);
         let growth = "growth against the state's";
         let [filling, month] = ["7 days, still filling", "30 days, still filling"];
         let all = |_| true;
@@ -241,6 +246,11 @@ mod tests {
             ["30 settled days", "90 days", &people("90 days"), growth, month, filling]
         );
         assert_eq!(labels(20, &all), [growth, "20 days, still filling", filling]);
+        assert_eq!(
+            of_growth(None, 20, &all),
+            ["20 days, still filling", filling],
+            "growth of no county is known"
+        );
         let cut = "90 days, incomplete";
         assert_eq!(
             labels(90, &|ago| ago < 45),

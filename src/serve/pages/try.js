@@ -19,12 +19,20 @@ function refresh() {
   $("curl").textContent = "curl -H 'Authorization: Bearer KEY' '" + location.origin + address() + "'";
 }
 
+// A field of a path that still has its example gets the value of the first row that was found.
+function fill(row) {
+  for (const field of document.querySelectorAll('input[data-place="path"]')) {
+    if (field.value === field.placeholder && row?.[field.name] !== undefined) field.value = row[field.name];
+  }
+}
+
 async function send() {
   $("said").textContent = "…";
   $("answer").textContent = "";
   try {
     const answer = await ask(address());
     $("said").textContent = "Status " + answer.status + (answer.left ? "; " + answer.left + " requests are left this minute." : ".");
+    fill([answer.body?.data].flat()[0]);
     $("answer").textContent = answer.body ? JSON.stringify(answer.body, null, 2) : answer.text;
   } catch {
     $("said").textContent = "The server does not answer.";
