@@ -70,7 +70,7 @@ fn every_county_has_a_shape_a_tile_a_row_and_a_part_and_every_link_leads_to_one(
 #[test]
 #[ignore = "needs Debian's package chromium; installs node packages, a minute"]
 fn the_report_works_in_a_browser_on_both_sizes_with_and_without_its_script() {
-    let page = source::small().lake.join("catalog/report.html");
+    let page = source::history().lake.join("catalog/report.html");
     succeed(Command::new("chromium").arg("--version"));
     let seen = node::json("report.mjs", &page);
     for view in seen.as_array().expect("views") {
