@@ -279,6 +279,7 @@ impl ImportRun<'_> {
         state.source = Some(SourceKind::State);
         state.read_once = true;
         state.ended = Some(self.record.run_id.clone());
+        note_read_again(&mut state, &staged_rows(&staging)?);
         ending.commit(staging, (journal, state), verdict, summary)
     }
 
@@ -292,6 +293,15 @@ impl ImportRun<'_> {
             events: &self.context.events,
         }
     }
+}
+
+/// Takes note of files whose rows a repair left out and that were read again since.
+fn note_read_again(state: &mut RunState, imports: &[ImportRow]) {
+    let was_lost = !state.lost_files.is_empty();
+    imports.iter().for_each(|row| {
+        state.lost_files.remove(&row.digest);
+    });
+    state.has_losses &= !(was_lost && state.lost_files.is_empty());
 }
 
 /// Stages the coverage of days, the statewide figures, the lists that the program knows, and the tables of days and months. Their day is

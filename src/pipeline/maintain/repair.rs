@@ -233,7 +233,7 @@ impl Repair<'_> {
         }
         if state.source == Some(SourceKind::State) {
             state.has_losses = true;
-            forget(&mut staging, &months)?;
+            state.lost_files.extend(forget(&mut staging, &months)?);
         }
         let commit = staging.commit(CommitInfo {
             committed_at: self.now,

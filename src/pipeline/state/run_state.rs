@@ -26,9 +26,12 @@ pub(crate) struct RunState {
     /// The days that the newest run of days wanted; none before one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wanted: Option<WantedDays>,
-    /// Whether a repair left rows of the state's files out.
+    /// Whether a repair left rows of the state's files out, and not all of these files were read again.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) has_losses: bool,
+    /// Digests of the files that the lake had read then, and not yet again.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) lost_files: BTreeSet<String>,
     /// Whether a run has read all that it wanted. Before that, most values are new.
     pub(crate) read_once: bool,
     /// The plan's numbers as measured.
