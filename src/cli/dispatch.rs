@@ -59,7 +59,7 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
         Command::Snapshot { command } => command::snapshot::snapshot(session, command),
         Command::Replay { run, publish } => command::replay::replay_run(session, run, *publish),
         Command::Serve(arguments) => command::serve::serve(session, arguments, log).await,
-        Command::Keys { keys, command } => command::keys::keys(session, keys, command),
+        Command::Keys { keys, command } => command::keys::keys(session, keys, command).await,
         Command::Report => command::status::report(session),
         Command::Doctor { pipelines } => command::doctor::doctor(session, pipelines).await,
         Command::Export { command } => command::export::export(session, command),

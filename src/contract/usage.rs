@@ -5,7 +5,7 @@
 //! Source: API document, "Limits".
 
 use super::account::Remaining;
-use super::eastern::{day_start, eastern_day, plus_days};
+use super::eastern::{day_start, eastern_day, minus_days, plus_days};
 use super::plan::PlanLimits;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -27,6 +27,28 @@ pub struct Usage {
     month: u32,
 }
 
+/// Counts that a store keeps. Instants are milliseconds since 1970; a day and a month are known by their start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are those of `Usage`")]
+pub struct StoredCounts {
+    pub minute_since: i64,
+    pub minute: u32,
+    pub day_on: i64,
+    pub day: u32,
+    pub month_on: i64,
+    pub month: u32,
+}
+
+/// Eastern days for a store that has no time zones: yesterday, today, the next two days, and the day that ends them.
+/// Each is its start and that of its month, in milliseconds since 1970.
+pub fn days_around(now: Timestamp) -> [(i64, i64); 5] {
+    let yesterday = minus_days(eastern_day(now), 1);
+    std::array::from_fn(|number| {
+        let day = plus_days(yesterday, u32::try_from(number).unwrap_or_default());
+        (day_start(day).as_millisecond(), day_start(day.first_of_month()).as_millisecond())
+    })
+}
+
 /// A request that was not admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refusal {
@@ -35,21 +57,38 @@ pub struct Refusal {
 }
 
 impl Usage {
+    /// The counts that a store keeps; `None` where it has instants that no clock shows.
+    pub fn of_store(stored: &StoredCounts) -> Option<Self> {
+        let instant = |millis| Timestamp::from_millisecond(millis).ok();
+        Some(Self {
+            minute_since: Some(instant(stored.minute_since)?),
+            minute: stored.minute,
+            day_on: Some(eastern_day(instant(stored.day_on)?)),
+            day: stored.day,
+            month_on: Some(eastern_day(instant(stored.month_on)?)),
+            month: stored.month,
+        })
+    }
+
     /// Counts a request in all three windows, or in none when one of them is full.
     ///
     /// # Errors
     /// The wait until every full window has opened again.
     pub fn admit(&mut self, now: Timestamp, limits: &PlanLimits) -> Result<(), Refusal> {
+        self.refusal(now, limits).map_or(Ok(()), Err)?;
         let mut current = self.at(now);
-        if let Some(opens) = current.opens_at(now, limits) {
-            return Err(Refusal { retry_after_secs: secs_until_rounded_up(now, opens) });
-        }
         current.minute_since = current.minute_since.or(Some(now));
         current.minute = current.minute.saturating_add(1);
         current.day = current.day.saturating_add(1);
         current.month = current.month.saturating_add(1);
         *self = current;
         Ok(())
+    }
+
+    /// The refusal of a further request; `None` when no window is full.
+    pub fn refusal(&self, now: Timestamp, limits: &PlanLimits) -> Option<Refusal> {
+        let opens = self.at(now).opens_at(now, limits)?;
+        Some(Refusal { retry_after_secs: secs_until_rounded_up(now, opens) })
     }
 
     /// Requests left in each window.
@@ -254,6 +293,21 @@ mod tests {
         let mut later = usage;
         assert_eq!(wait(&mut later, now + 61.seconds(), &limits), None);
         assert!(!usage.with_reserve(50).covers(&later), "another minute");
+    }
+
+    #[test]
+    fn days_around_a_month_end_have_the_start_of_their_month() {
+        let starts = days_around(at("2026-11-01T03:59:59Z"));
+        let (october, november) = (at("2026-10-01T04:00:00Z"), at("2026-11-01T04:00:00Z"));
+        let expected = [
+            ("2026-10-30T04:00:00Z", october),
+            ("2026-10-31T04:00:00Z", october),
+            ("2026-11-01T04:00:00Z", november),
+            // The clocks change on the day before.
+            ("2026-11-02T05:00:00Z", november),
+            ("2026-11-03T05:00:00Z", november),
+        ];
+        assert_eq!(starts, expected.map(|(day, month)| (at(day).as_millisecond(), month.as_millisecond())));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a server is started with: its rows, its keys, its limits; and why it cannot start.
 
-use super::auth::{Accounts, KeysError, LimitOverride, MeterError};
+use super::auth::{Accounts, KeysError, LimitOverride, MeterError, StoreAddress};
 use super::http::connection::ConnectionLimits;
 use super::http::host_guard::Origins;
 use super::http::wire::tls::{TlsError, TlsFiles};
@@ -43,6 +43,8 @@ pub(crate) enum UsagePlace {
     File(PathBuf),
     /// In the folder of the lake. Where nothing can be written there, they are in memory, with a warning.
     Lake(PathBuf),
+    /// In a store that several servers share.
+    Store(StoreAddress),
 }
 
 pub(crate) struct ServeConfig {

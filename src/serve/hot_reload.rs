@@ -173,9 +173,9 @@ fn load(folder: &Path, metrics: &Metrics) -> Result<Index, LoadError> {
     let commit = check_snapshot_folder(folder)?;
     let mut index = load_snapshot(folder)?;
     index.is_invented = commit.is_some_and(|commit| commit.is_invented());
-    let name = folder.canonicalize().ok().and_then(|path| path.file_name()?.to_str()?.parse().ok());
+    index.snapshot = folder.canonicalize().ok().and_then(|path| path.file_name()?.to_str()?.parse().ok());
     let took = begun.elapsed();
-    metrics.loaded(name.unwrap_or(0), &index, took);
+    metrics.loaded(&index, took);
     tracing::info!(
         snapshot = %folder.display(),
         rows = index.rows(),
@@ -211,6 +211,7 @@ mod tests {
     use crate::serve::http::host_guard::HostGuard;
     use crate::serve::service::Service;
     use crate::table::Table;
+    use futures::FutureExt;
     use prometheus_client::metrics::counter::Counter;
     use std::os::unix::fs::symlink;
     use tempfile::TempDir;
@@ -246,7 +247,8 @@ mod tests {
         let headers =
             headers.map(|(name, value)| (name.parse().expect("name"), value.parse().expect("value")));
         let target = "/v1/fl/stats".parse().expect("a target");
-        let reply = site.respond(&hyper::Method::GET, &target, &headers.collect());
+        let reply = site.respond(&hyper::Method::GET, &target, &headers.collect()).now_or_never();
+        let reply = reply.expect("counts in memory");
         let text = String::from_utf8(reply.response.body().to_vec()).expect("text");
         text.split(',').next().unwrap_or_default().to_owned()
     }

@@ -1,5 +1,6 @@
 //! Metrics of the server, for Prometheus. They contain no key, account or query.
 
+use super::auth::UsageMetrics;
 use super::index::Index;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -42,10 +43,7 @@ pub(super) struct Metrics {
     pub(super) over_limit: Counter,
     /// New snapshots, key files and certificates that could not be loaded.
     pub(super) failed_reloads: Counter,
-    /// Request counts of days to come that were reset.
-    pub(super) usage_resets: Counter,
-    /// Writes of request counts that failed.
-    pub(super) usage_failures: Counter,
+    pub(super) usage: UsageMetrics,
     /// 1 while the key file cannot be used.
     pub(super) key_file_unread: Gauge,
     /// 1 while the newest snapshot cannot be found or loaded.
@@ -95,18 +93,7 @@ impl Metrics {
             refused_keys: add(own, "refused_keys", "Requests without a valid key", Counter::default()),
             over_limit: add(own, "over_limit", "Requests over a limit of their account", Counter::default()),
             failed_reloads: add(own, "failed_reloads", "Reloads that failed", Counter::default()),
-            usage_resets: add(
-                own,
-                "usage_resets",
-                "Request counts of days to come that were reset",
-                Counter::default(),
-            ),
-            usage_failures: add(
-                own,
-                "usage_write_failures",
-                "Writes of request counts that failed",
-                Counter::default(),
-            ),
+            usage: usage(own),
             key_file_unread: add(
                 own,
                 "key_file_unread",
@@ -149,10 +136,10 @@ impl Metrics {
         self.shed.get_or_create(&[("reason", reason)]).inc();
     }
 
-    /// Records the index that is served now; `snapshot` is 0 for a folder without a number.
-    pub(super) fn loaded(&self, snapshot: i64, index: &Index, took: Duration) {
+    /// Records the index that is served now. Its snapshot is 0 for a folder without a number.
+    pub(super) fn loaded(&self, index: &Index, took: Duration) {
         let number = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
-        self.snapshot.set(snapshot);
+        self.snapshot.set(index.snapshot.map_or(0, |number| i64::try_from(number).unwrap_or(i64::MAX)));
         self.rows.set(number(index.rows()));
         self.index_bytes.set(number(index.bytes()));
         self.load_seconds.set(took.as_secs_f64());
@@ -164,6 +151,20 @@ impl Metrics {
         // Writing to a String cannot fail.
         let _ = encode(&mut page, &self.registry);
         page
+    }
+}
+
+fn usage(own: &mut Registry) -> UsageMetrics {
+    let UsageMetrics { failures, resets, store_unusable } = UsageMetrics::default();
+    UsageMetrics {
+        failures: add(own, "usage_write_failures", "Writes of request counts that failed", failures),
+        resets: add(own, "usage_resets", "Request counts of days to come that were reset", resets),
+        store_unusable: add(
+            own,
+            "usage_store_unusable",
+            "1 while the store of shared request counts cannot be used",
+            store_unusable,
+        ),
     }
 }
 
@@ -183,8 +184,8 @@ mod tests {
         metrics.answered("/v1/me", 429, Duration::from_micros(30));
         metrics.shed("connections");
         metrics.connections.inc();
-        let index = crate::serve::fixture::index();
-        metrics.loaded(42, &index, Duration::from_millis(1_500));
+        let index = Index { snapshot: Some(42), ..crate::serve::fixture::index() };
+        metrics.loaded(&index, Duration::from_millis(1_500));
         let page = metrics.page();
         for line in [
             "sunlake_requests_total{route=\"/v1/me\",status=\"429\"} 1",

@@ -42,6 +42,7 @@ mod server;
 mod service;
 mod watch;
 
+pub(crate) use auth::shared::{AddressError, StoreAddress, last_uses};
 pub(crate) use auth::{Accounts, KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState, LastUse, LastUses};
 pub use auth::{KeysError, LimitOverride, MeterError};
 pub use config::ServeError;

@@ -1,6 +1,6 @@
 //! The server: loads what it serves, runs until it is stopped, and shuts down without losing a request or a count.
 
-use super::auth::{Accounts, LimitOverride, Meter, MeterError};
+use super::auth::{Accounts, FileCounts, LimitOverride, Meter, MeterError, SharedCounts, UsageMetrics};
 use super::config::{AccountsSource, ServeConfig, ServeError, UsagePlace};
 use super::hot_reload::HotReload;
 use super::http::app::Site;
@@ -13,7 +13,6 @@ use super::metrics::Metrics;
 use super::service::Service;
 use super::watch::{Watch, detached, watch};
 use jiff::Timestamp;
-use prometheus_client::metrics::counter::Counter;
 use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -43,7 +42,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Reads the keys and the request counts.
+    /// Reads the keys and the request counts, or connects to their store.
     pub(crate) async fn open(listener: TcpListener, mut config: ServeConfig) -> Result<Self, ServeError> {
         let address = listener.local_addr().map_err(ServeError::Listener)?;
         let (metrics, linger, connections) = (config.metrics.take(), config.linger, config.connections);
@@ -52,6 +51,7 @@ impl Server {
             read(config, address).map(|read| (read, tls))
         });
         let ((site, reload, keys), tls) = read.await.map_err(|_| ServeError::Panicked)??;
+        site.service.meter.begin(site.service.now()).await?;
         let (site, reload, keys) = (Arc::new(site), Arc::new(reload), keys.map(Arc::new));
         Ok(Self { site, reload, keys, listener, tls, metrics, linger, connections })
     }
@@ -72,6 +72,8 @@ impl Server {
         if let Some(listener) = self.metrics {
             background.spawn(serve_metrics(listener, Arc::clone(&site)));
         }
+        let counting = Arc::clone(&site.service);
+        background.spawn(async move { counting.meter.stay_connected(|| counting.now()).await });
         let tls = self.tls.map(|(tls, watch)| {
             background.spawn(self::watch(Arc::new(watch), Arc::clone(&site)));
             tls
@@ -127,8 +129,7 @@ async fn load_and_follow(
 fn read(config: ServeConfig, address: SocketAddr) -> Result<(Site, HotReload, Option<KeyWatch>), ServeError> {
     let metrics = Metrics::new(config.log_lines_dropped);
     let (keys, accounts) = accounts(config.accounts, config.plan_override, (config.clock)())?;
-    let mut meter = open_meter(config.usage, metrics.usage_failures.clone())?;
-    meter.resets = metrics.usage_resets.clone();
+    let meter = open_meter(config.usage, metrics.usage.clone())?;
     let host_guard = HostGuard::new(address, config.public_url.as_deref()).letting_in(config.origins);
     let base = config.public_url.unwrap_or_else(|| own_url(address, config.tls.as_ref()));
     let service = Service::new(None, accounts, meter, config.clock, config.today);
@@ -151,19 +152,21 @@ fn accounts(
 }
 
 /// The counts of a place. A lake that cannot be written is served with counts in memory.
-fn open_meter(place: UsagePlace, failures: Counter) -> Result<Meter, MeterError> {
+fn open_meter(place: UsagePlace, metrics: UsageMetrics) -> Result<Meter, MeterError> {
     let is_read_only = |kind| matches!(kind, ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied);
-    match place {
-        UsagePlace::Memory => Meter::open(None, failures),
-        UsagePlace::File(path) => Meter::open(Some(path), failures),
-        UsagePlace::Lake(path) => match Meter::open(Some(path), failures.clone()) {
+    let opened = match place {
+        UsagePlace::Store(address) => return SharedCounts::new(address, metrics).map(Meter::Shared),
+        UsagePlace::Memory => FileCounts::open(None, metrics),
+        UsagePlace::File(path) => FileCounts::open(Some(path), metrics),
+        UsagePlace::Lake(path) => match FileCounts::open(Some(path), metrics.clone()) {
             Err(MeterError::Storage(path, error)) if is_read_only(error.kind()) => {
                 tracing::warn!(path = %path.display(), %error, "the lake cannot be written: requests are counted in memory, and forgotten at the end; --usage FILE keeps them");
-                Meter::open(None, failures)
+                FileCounts::open(None, metrics)
             }
             opened => opened,
         },
-    }
+    };
+    opened.map(Meter::File)
 }
 
 /// The address of a server without a public one.
@@ -188,6 +191,7 @@ mod tests {
     use super::*;
     use crate::serve::config::IndexSource;
     use crate::serve::{Origins, fixture};
+    use prometheus_client::metrics::counter::Counter;
     use std::io::{Read, Write};
 
     /// The answer to one request on a connection of its own, read to its end.

@@ -64,6 +64,7 @@ mod schema;
 mod service;
 mod settings;
 mod shape;
+mod shared_counts;
 mod soak;
 mod sql;
 mod state_content;

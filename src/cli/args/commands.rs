@@ -292,8 +292,8 @@ pub enum KeysCommand {
     },
     /// List the ids and accounts of keys, their state and last use; never the keys
     List {
-        /// File of the request counts, as the server has it [default: state/usage.jsonl of the lake]
-        #[arg(long, env = "SUNLAKE_USAGE", value_parser = named_path(), value_name = "FILE")]
+        /// Place of the request counts, as the server has it [default: state/usage.jsonl of the lake]
+        #[arg(long, env = "SUNLAKE_USAGE", value_parser = named_path(), value_name = "FILE|URL")]
         usage: Option<PathBuf>,
     },
     /// Revoke a key

@@ -3,12 +3,14 @@
 use crate::cli::args::{Expiry, KeysCommand};
 use crate::cli::context::folder::require_folder_of;
 use crate::cli::context::key_permissions::warn_if_readable;
-use crate::cli::context::open_lake::usage_file;
+use crate::cli::context::usage_place::usage_place;
 use crate::cli::exit::CommandError;
 use crate::cli::output::words::lines;
 use crate::cli::session::Session;
 use crate::contract::eastern::{eastern_day, plus_days};
-use crate::serve::{KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState, KeysError, LastUse, LastUses};
+use crate::serve::{
+    KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState, KeysError, LastUse, LastUses, UsagePlace, last_uses,
+};
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde::Serialize;
@@ -17,7 +19,11 @@ use std::fmt::Write;
 use std::io::ErrorKind;
 use std::path::Path;
 
-pub(crate) fn keys(session: &Session<'_>, file: &Path, command: &KeysCommand) -> Result<u8, CommandError> {
+pub(crate) async fn keys(
+    session: &Session<'_>,
+    file: &Path,
+    command: &KeysCommand,
+) -> Result<u8, CommandError> {
     require_folder_of(file)?;
     warn_if_readable(file);
     let refused = |error: KeysError| CommandError::Serve(error.into());
@@ -37,8 +43,8 @@ pub(crate) fn keys(session: &Session<'_>, file: &Path, command: &KeysCommand) ->
         }
         KeysCommand::List { usage } => {
             let keys = KeyFile::read(file).map_err(refused)?;
-            let usage = usage.clone().map_or_else(|| usage_file(session), Ok)?;
-            let listed = listed(&keys, last_uses(&usage).as_ref(), session.now());
+            let uses = uses(&usage_place(session, usage.as_deref())?, &keys).await;
+            let listed = listed(&keys, uses.as_ref(), session.now());
             session.report(&json!({ "account": keys.accounts, "key": listed }), || list(&listed))
         }
         KeysCommand::Revoke { id } if id.starts_with(KEY_PREFIX) => {
@@ -81,11 +87,18 @@ struct Listed<'a> {
     last_use: LastUse,
 }
 
-/// The last uses in a server's file; `None` with a warning where they cannot be read.
-fn last_uses(usage: &Path) -> Option<LastUses> {
-    let read = LastUses::read(usage);
+/// The last uses that the place of a server's counts has; `None` with a warning where they cannot be read.
+async fn uses(place: &UsagePlace, keys: &KeyFile) -> Option<LastUses> {
+    let read = match place {
+        UsagePlace::Memory => return None,
+        UsagePlace::File(path) | UsagePlace::Lake(path) => LastUses::read(path),
+        UsagePlace::Store(address) => {
+            let accounts: Vec<&str> = keys.accounts.iter().map(|account| account.name.as_str()).collect();
+            last_uses(address, &accounts).await
+        }
+    };
     let warn = |error| {
-        tracing::warn!(%error, "the last use of the keys is unknown; name the lake of the server with --lake, or its file with --usage");
+        tracing::warn!(%error, "the last use of the keys is unknown; name the lake of the server with --lake, or its file or store with --usage");
     };
     read.map_err(warn).ok()
 }
@@ -112,6 +125,7 @@ fn list(keys: &[Listed<'_>]) -> String {
             let last_use = match last_use {
                 LastUse::At(at) => format!("last used {}", eastern_day(*at)),
                 LastUse::Never => "never used".to_owned(),
+                LastUse::NotThisMonth => "not used this month".to_owned(),
                 LastUse::Unknown => "last use unknown".to_owned(),
             };
             writeln!(text, "{}  {}  {}  {state}  {last_use}", key.id, key.account, key.scopes.join(","))?;

@@ -3,7 +3,8 @@
 use super::start::served_demo::ServedDemo;
 use crate::cli::args::ServeArguments;
 use crate::cli::context::key_permissions::warn_if_readable;
-use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake, usage_file};
+use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake};
+use crate::cli::context::usage_place::usage_place;
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::log::Log;
 use crate::cli::output::words::print;
@@ -13,7 +14,7 @@ use crate::serve::{
     TlsFiles, UsagePlace,
 };
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -137,22 +138,19 @@ fn sources(
     session: &Session<'_>,
     arguments: &ServeArguments,
 ) -> Result<(IndexSource, AccountsSource, UsagePlace), CommandError> {
-    let (index, usage) = source(session, arguments.usage.clone())?;
+    let (index, usage) = source(session, arguments.usage.as_deref())?;
     warn_if_readable(&arguments.keys);
     Ok((index, AccountsSource::File(arguments.keys.clone()), usage))
 }
 
 /// The source of the rows, and the place of the request counts.
-fn source(session: &Session<'_>, usage: Option<PathBuf>) -> Result<(IndexSource, UsagePlace), CommandError> {
-    let place = match usage {
-        Some(file) => UsagePlace::File(file),
-        None => UsagePlace::Lake(usage_file(session)?),
-    };
+fn source(session: &Session<'_>, usage: Option<&Path>) -> Result<(IndexSource, UsagePlace), CommandError> {
+    let place = usage_place(session, usage)?;
     if is_in_store(session.common) {
         let lake = open_lake(session)?;
         if let UsagePlace::Lake(file) = &place {
             let file = file.display();
-            tracing::warn!(%file, "requests are counted on this machine only; --usage FILE keeps the counts where the next server finds them");
+            tracing::warn!(%file, "requests are counted on this machine only; --usage FILE keeps the counts where the next server finds them, --usage redis://HOST shares them with other servers");
         }
         return Ok((IndexSource::Store(lake), place));
     }

@@ -1,6 +1,6 @@
 //! Address and key of the API, where each was given, and the hints that name both.
 
-use super::key_permissions::warn_if_readable;
+use super::secret::secret;
 use crate::cli::exit::CommandError;
 use crate::cli::output::client_hint::TRUST;
 use crate::cli::session::{Session, World};
@@ -8,7 +8,6 @@ use crate::client::{ApiKey, ClientError};
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::state::SourceKind;
 use crate::pipeline::{PipelineError, Source};
-use std::path::Path;
 
 /// Where an address overrides the pipeline file's.
 const FLAG: &str = "--base-url or SUNLAKE_BASE_URL";
@@ -121,22 +120,10 @@ fn is_of_the_web(address: &str) -> bool {
 
 /// The key, and where it was given: its variable, or the file that a variable names; never the command line.
 pub(crate) fn api_key(world: &World) -> Result<(ApiKey, String), CommandError> {
-    let (text, key_in) = match ((world.variable)("SUNLAKE_API_KEY"), (world.variable)("SUNLAKE_API_KEY_FILE"))
-    {
-        (Some(key), _) => (key, "SUNLAKE_API_KEY".to_owned()),
-        (None, Some(file)) => {
-            let text = std::fs::read_to_string(&file).map_err(|error| {
-                CommandError::Settings(format!("cannot read SUNLAKE_API_KEY_FILE {file}: {error}"))
-                    .hint("give the path of a file with the key and nothing else")
-            })?;
-            warn_if_readable(Path::new(&file));
-            (text, format!("the file {file} of SUNLAKE_API_KEY_FILE"))
-        }
-        (None, None) => {
-            return Err(CommandError::Settings("no API key".to_owned())
-                .hint("set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key"));
-        }
-    };
+    let (text, key_in) = secret(world, "SUNLAKE_API_KEY", "key")?.ok_or_else(|| {
+        CommandError::Settings("no API key".to_owned())
+            .hint("set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key")
+    })?;
     let key = ApiKey::parse(&text).map_err(|error| {
         CommandError::Settings(format!("{key_in}: {error}"))
             .hint(format!("put the key of your account, one word, into {key_in}"))

@@ -6,6 +6,8 @@
 //! - `folder`: folders that a command writes into
 //! - `lake_path`: what `--lake` may name
 //! - `open_lake`: the lake of `--lake`, in a folder or in an object store, and the folder of request counts
+//! - `secret`: a variable, or a file that another variable names
+//! - `usage_place`: the file or the store of a server's request counts
 //! - `api_access`: address and key of the API, and errors that name both
 //! - `pipeline_file`: the pipeline of a command, and whether it reads the sample
 //! - `embedded_api`: the sample, served on loopback
@@ -17,3 +19,5 @@ pub(super) mod key_permissions;
 mod lake_path;
 pub(super) mod open_lake;
 pub(super) mod pipeline_file;
+mod secret;
+pub(super) mod usage_place;

@@ -257,6 +257,10 @@ fn of_serve(error: &ServeError) -> Option<String> {
         ServeError::Meter(MeterError::Locked(_)) => {
             some("stop the other server, or give this one a file of its own with --usage FILE")
         }
+        ServeError::Meter(MeterError::Store(..)) => some(
+            "check the address of --usage, the user in SUNLAKE_USAGE_USER, and the password in SUNLAKE_USAGE_PASSWORD or in the file that \
+             SUNLAKE_USAGE_PASSWORD_FILE names",
+        ),
         ServeError::Meter(MeterError::Foreign(_)) => some("give the file of an earlier server, or a new one"),
         ServeError::Load(LoadError::Column(..) | LoadError::Rows(..)) => None,
         ServeError::Listener(_) | ServeError::Panicked => None,

@@ -1,7 +1,8 @@
-//! When each key was used last, read from the usage file of a server, under way or not.
+//! When each key was used last: from the usage file of a server, under way or not, or from the store of several.
 
+use super::counted::MeterError;
 use super::usage_account::MAX_KEYS;
-use super::usage_file::{Contents, MeterError};
+use super::usage_file::Contents;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -11,6 +12,8 @@ use std::path::Path;
 pub(crate) enum LastUse {
     At(Timestamp),
     Never,
+    /// A store forgets an account that sends nothing for a month.
+    NotThisMonth,
     Unknown,
 }
 
@@ -18,8 +21,8 @@ pub(crate) enum LastUse {
 #[derive(Debug)]
 pub(crate) struct LastUses {
     accounts: HashMap<String, BTreeMap<String, Timestamp>>,
-    /// Whether the file may have had more accounts.
-    has_damage: bool,
+    /// Of an account that is missing, and of a key that is missing where no key can have been forgotten.
+    missing: [LastUse; 2],
 }
 
 impl LastUses {
@@ -32,20 +35,27 @@ impl LastUses {
     fn of(bytes: Vec<u8>) -> Option<Self> {
         let contents = Contents::of(bytes)?;
         let accounts = contents.lines.into_iter().map(|line| (line.account, line.keys)).collect();
-        Some(Self { accounts, has_damage: !contents.damaged.is_empty() })
+        // A damaged line may be of any account.
+        let account = if contents.damaged.is_empty() { LastUse::Never } else { LastUse::Unknown };
+        Some(Self { accounts, missing: [account, LastUse::Never] })
+    }
+
+    /// The last uses of accounts in a store.
+    pub(super) fn of_store(accounts: HashMap<String, BTreeMap<String, Timestamp>>) -> Self {
+        Self { accounts, missing: [LastUse::NotThisMonth; 2] }
     }
 
     /// The last use of a key of an account.
     pub(crate) fn of_key(&self, account: &str, key: &str) -> LastUse {
+        let [no_account, no_key] = self.missing;
         match self.accounts.get(account) {
             Some(keys) => match keys.get(key) {
                 Some(at) => LastUse::At(*at),
                 // The oldest uses of an account with more keys are forgotten.
                 None if keys.len() >= MAX_KEYS => LastUse::Unknown,
-                None => LastUse::Never,
+                None => no_key,
             },
-            None if self.has_damage => LastUse::Unknown,
-            None => LastUse::Never,
+            None => no_account,
         }
     }
 }

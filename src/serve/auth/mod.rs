@@ -10,18 +10,24 @@
 //! - `replace_file`: a new text that keeps owner, mode and links
 //! - `erased_key`: a key closed on a full disk
 //! - [`access`]: key → caller, and the limits of a test instance
+//! - `counted`: the result of a count, the metrics and the errors
 //! - `usage_file`: request counts on disk, a line an account
 //! - `usage_account`: the counts of an account, and what the file has of them
 //! - `usage_writer`: the thread that writes the file
-//! - [`usage_meter`]: request counts that survive a crash
+//! - `file_counts`: request counts in a file, which survive a crash
+//! - `shared`: request counts in a store that several servers share
+//! - [`usage_meter`]: one or the other, by one call a request
 //! - `last_use`: when each key was used last
 
 pub(super) mod access;
+mod counted;
 mod erased_key;
+mod file_counts;
 pub(super) mod key_file;
 mod key_text;
 mod last_use;
 mod replace_file;
+pub(super) mod shared;
 mod unique;
 mod usage_account;
 mod usage_file;
@@ -31,8 +37,12 @@ mod usage_writer;
 pub(crate) use access::Accounts;
 pub(super) use access::Caller;
 pub use access::LimitOverride;
+pub use counted::MeterError;
+pub(super) use counted::{Counted, UsageMetrics};
+pub(super) use file_counts::FileCounts;
 pub use key_file::KeysError;
 pub(crate) use key_file::{KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState};
 pub(crate) use last_use::{LastUse, LastUses};
-pub use usage_file::MeterError;
+pub(super) use shared::SharedCounts;
+pub(super) use shared::StoreAddress;
 pub(super) use usage_meter::Meter;

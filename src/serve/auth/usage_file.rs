@@ -1,5 +1,6 @@
 //! The usage file: a line of fixed width for each account, which one server at a time writes.
 
+use super::counted::MeterError;
 use crate::contract::usage::Usage;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Room of a line for counts that become longer.
 const ROOM: usize = 128;
@@ -15,20 +16,6 @@ const ROOM: usize = 128;
 const WIDTH_STEP: usize = 64;
 /// Lines with no more bytes between them are written at once.
 const MAX_GAP: usize = 16 * 1024;
-
-/// Why counts cannot be kept on disk.
-#[derive(Debug, thiserror::Error)]
-pub enum MeterError {
-    /// The file cannot be read or written.
-    #[error("cannot use the usage file {0}: {1}")]
-    Storage(PathBuf, #[source] io::Error),
-    /// Another process counts in the file.
-    #[error("another server counts its requests in {0}; two of them would let an account do twice as much")]
-    Locked(PathBuf),
-    /// The file is something else.
-    #[error("{0} is not a usage file")]
-    Foreign(PathBuf),
-}
 
 /// What the file has of an account.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

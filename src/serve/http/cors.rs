@@ -2,7 +2,7 @@
 
 use super::app::Site;
 use super::quota;
-use super::response::{HttpResponse, NOT_FOUND_OF};
+use super::response::{HttpResponse, NOT_FOUND_OF, SNAPSHOT};
 use hyper::body::Bytes;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -43,7 +43,9 @@ impl Site {
         if let Some(origin) = origins.of(sent) {
             answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
             let (policy, left) = (quota::POLICY, quota::LEFT);
-            let exposed = format!("etag, link, {policy}, {left}, retry-after, {NOT_FOUND_OF}, x-request-id");
+            let exposed = format!(
+                "etag, link, {policy}, {left}, retry-after, {NOT_FOUND_OF}, {SNAPSHOT}, x-request-id"
+            );
             if let Ok(exposed) = HeaderValue::try_from(exposed) {
                 answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
             }

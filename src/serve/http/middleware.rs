@@ -6,7 +6,7 @@ use super::compression::Coding;
 use super::head_rules;
 use super::quota;
 use super::request_id::REQUEST_ID;
-use super::response::{HttpResponse, Reply, with_header};
+use super::response::{HttpResponse, Reply, SNAPSHOT, with_header};
 use crate::serve::metrics::Counted;
 use futures::FutureExt;
 use http_body_util::Full;
@@ -46,7 +46,7 @@ impl Site {
         let (reply, parts) = match self.read(&parts, body).await {
             Ok(bytes) => {
                 let request = Request::from_parts(parts, bytes);
-                let reply = self.kept(self.work(self.route(&request), &id).await).await;
+                let reply = self.work(self.route(&request), &id).await;
                 (reply, request.into_parts().0)
             }
             // The rest of the body may still arrive, so the connection cannot be used again.
@@ -59,8 +59,10 @@ impl Site {
         let mut reply =
             Reply { response: self.finish_response(reply.response, &parts.headers, &id), ..reply };
         if let Some(caller) = &reply.caller {
-            let left = self.service.remaining(caller);
-            quota::add(reply.response.headers_mut(), &caller.account.limits, &left);
+            self.add_snapshot(reply.response.headers_mut());
+            if let Some(left) = &reply.left {
+                quota::add(reply.response.headers_mut(), &caller.account.limits, left);
+            }
         }
         drop(in_flight);
         let took = begun.elapsed();
@@ -101,12 +103,10 @@ impl Site {
         }
     }
 
-    /// The answer, once its account's counts are kept; 503 when they cannot be.
-    async fn kept(&self, reply: Reply) -> Reply {
-        let Some(caller) = &reply.caller else { return reply };
-        match self.service.keep_count(caller).await {
-            Ok(()) => reply,
-            Err(error) => Reply { response: self.refusal(&error), ..reply },
+    /// The snapshot that is served, for an answer that has none of its own.
+    fn add_snapshot(&self, headers: &mut HeaderMap) {
+        if let Some(number) = self.service.index().and_then(|index| index.snapshot) {
+            headers.entry(SNAPSHOT).or_insert(HeaderValue::from(number));
         }
     }
 

@@ -2,12 +2,16 @@
 //!
 //! A tag is a hash of what the answer depends on, not of its body.
 
+use crate::contract::account::Remaining;
 use crate::serve::auth::access::Caller;
 use hyper::body::Bytes;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH};
 use hyper::{Response, StatusCode};
 
 pub(crate) type HttpResponse = Response<Bytes>;
+
+/// The header of every answer to a valid key: the number of the snapshot that it is from.
+pub(crate) const SNAPSHOT: HeaderName = HeaderName::from_static("sunlake-snapshot");
 
 /// The header of a 404 that says what was not found: a business without its detail in this lake is another thing than no
 /// business.
@@ -20,11 +24,13 @@ pub(crate) struct Reply {
     pub(crate) route: &'static str,
     /// The caller, once its key is checked.
     pub(crate) caller: Option<Caller>,
+    /// Requests that its account has left, where that is known.
+    pub(crate) left: Option<Remaining>,
 }
 
 impl Reply {
     pub(crate) const fn open(response: HttpResponse, route: &'static str) -> Self {
-        Self { response, route, caller: None }
+        Self { response, route, caller: None, left: None }
     }
 }
 
@@ -44,7 +50,7 @@ pub(super) fn tagged(response: HttpResponse, tag: &Tag) -> HttpResponse {
     with_header(cacheable, ETAG, tag.header())
 }
 
-pub(super) fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
+pub(crate) fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
     response.headers_mut().insert(name, value);
     response
 }

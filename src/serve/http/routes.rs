@@ -3,10 +3,11 @@
 use super::app::Site;
 use super::app::bearer;
 use super::response::Tag;
-use super::response::{HttpResponse, NOT_FOUND_OF, Reply, response, tagged, with_header};
+use super::response::{HttpResponse, NOT_FOUND_OF, Reply, SNAPSHOT, response, tagged, with_header};
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::{self, cut};
+use crate::serve::auth::Counted;
 use crate::serve::auth::access::Caller;
 use crate::serve::mcp::endpoint as mcp;
 use crate::serve::service::{ApiError, Missing, NextPage, Versioned};
@@ -21,12 +22,12 @@ impl Site {
         }
         match request.uri().path() {
             mcp::PATH => mcp::respond(self, request).await,
-            _ => self.respond(request.method(), request.uri(), request.headers()),
+            _ => self.respond(request.method(), request.uri(), request.headers()).await,
         }
     }
 
     /// The answer to a request without a body. Checks: route, method, key, plan and scope, limits, then the operation's.
-    pub(crate) fn respond(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Reply {
+    pub(crate) async fn respond(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Reply {
         let is_read = *method == Method::GET || *method == Method::HEAD;
         if let Some((page, route)) = self.open_page(uri.path()) {
             return Reply::open(if is_read { page } else { self.wrong_method(method, READ) }, route);
@@ -39,39 +40,47 @@ impl Site {
         if !is_read {
             return Reply::open(self.wrong_method(method, READ), route);
         }
-        match self.service.authenticate(bearer(headers)) {
-            Ok(caller) => {
-                let answered = self.answer(&caller, asked, argument, uri, headers);
-                let response = answered.unwrap_or_else(|error| match &error {
-                    ApiError::NotFound(missing, _) => not_found(self.refusal(&error), name(*missing)),
-                    _ => self.refusal(&error),
-                });
-                Reply { response, route, caller: Some(caller) }
-            }
-            Err(error) => Reply::open(self.refusal(&error), route),
-        }
+        let caller = match self.service.authenticate(bearer(headers)) {
+            Ok(caller) => caller,
+            Err(error) => return Reply::open(self.refusal(&error), route),
+        };
+        // Every request with a valid key is counted, a 403 and a 304 too.
+        let counted = self.service.count(&caller).await;
+        let answered = match &counted {
+            Ok(counted) => self.answer(&caller, counted, asked, argument, uri, headers),
+            Err(error) => Err(error.clone()),
+        };
+        let response = answered.unwrap_or_else(|error| match &error {
+            ApiError::NotFound(missing, _) => not_found(self.refusal(&error), name(*missing)),
+            _ => self.refusal(&error),
+        });
+        Reply { response, route, caller: Some(caller), left: counted.ok().map(|counted| counted.left) }
     }
 
-    /// The answer of an operation. Every request with a valid key is counted, a 403 and a 304 too.
+    /// The answer of an operation.
     fn answer(
         &self,
         caller: &Caller,
+        counted: &Counted,
         asked: Asked,
         argument: Option<&str>,
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Result<HttpResponse, ApiError> {
         let endpoint = asked.endpoint();
-        let authorized = self.service.authorize(caller, endpoint);
-        let counted = self.service.count(caller);
-        authorized.and(counted)?;
+        self.service.authorize(caller, endpoint)?;
+        counted.admitted()?;
         let query = uri.query().unwrap_or_default();
         let arguments = Arguments::from_request(endpoint, argument, query);
         if asked == Asked::Changes {
             return Ok(response(StatusCode::OK, "application/json", self.service.changes(arguments)?));
         }
-        let Versioned { body, next, version } = self.service.answer_with_version(caller, arguments)?;
-        let response = response(StatusCode::OK, "application/json", body);
+        let Versioned { body, next, version, snapshot } =
+            self.service.answer(caller, &counted.left, arguments)?;
+        let mut response = response(StatusCode::OK, "application/json", body);
+        if let Some(number) = snapshot {
+            response = with_header(response, SNAPSHOT, HeaderValue::from(number));
+        }
         // After the operation has succeeded: a client cannot have a 400 or a 404 cached.
         let answer = match tag(version, endpoint, uri) {
             Some(tag) if tag.matches(headers) => {
@@ -162,6 +171,7 @@ mod tests {
     use super::*;
     use crate::contract::plan::{Plan, PlanLimits};
     use crate::serve::fixture::{KEY, generous, site};
+    use futures::FutureExt;
     use hyper::header::{ALLOW, AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
     use serde_json::{Value, json};
 
@@ -177,7 +187,8 @@ mod tests {
             headers.append(AUTHORIZATION, value.parse().expect("a header"));
         }
         let method: Method = method.parse().expect("a method");
-        let reply = site.respond(&method, &target.parse().expect("a target"), &headers);
+        let target = target.parse().expect("a target");
+        let reply = site.respond(&method, &target, &headers).now_or_never().expect("counts in memory");
         let (parts, bytes) = reply.response.into_parts();
         let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
         Reply { status: parts.status.as_u16(), headers: parts.headers, body }

@@ -116,6 +116,7 @@ impl IndexBuilder {
             updated_at: self.updated_at.unwrap_or(Timestamp::UNIX_EPOCH),
             identity: self.identity,
             is_invented: false,
+            snapshot: None,
             tally,
             columns,
         })

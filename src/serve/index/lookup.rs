@@ -116,6 +116,8 @@ pub(crate) struct Index {
     pub(crate) identity: [u8; 32],
     /// Whether the rows are a sample.
     pub(crate) is_invented: bool,
+    /// The number of the snapshot, if it has one.
+    pub(crate) snapshot: Option<u64>,
     pub(crate) tally: Tally,
 }
 

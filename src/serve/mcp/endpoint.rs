@@ -3,13 +3,14 @@
 use super::body_place::with_body;
 use super::rpc_error;
 use super::tools::{Tools, VERSIONS};
+use crate::contract::account::Remaining;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::quoted;
-use crate::serve::auth::Caller;
+use crate::serve::auth::{Caller, Counted};
 use crate::serve::http::app::Site;
 use crate::serve::http::app::bearer;
-use crate::serve::http::response::{HttpResponse, Reply, response};
-use crate::serve::service::{ApiError, Service};
+use crate::serve::http::response::{HttpResponse, Reply, SNAPSHOT, response, with_header};
+use crate::serve::service::{ApiError, Service, Versioned};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes};
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
@@ -18,7 +19,7 @@ use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) const PATH: &str = "/mcp";
 const VERSION_HEADER: &str = "mcp-protocol-version";
@@ -38,32 +39,41 @@ pub(crate) async fn respond(site: &Site, request: &Request<Bytes>) -> Reply {
         Err(error) => return Reply::open(site.refusal(&error), PATH),
     };
     let message = serde_json::from_slice(request.body());
-    let response = match admit(&site.service, &caller, message.as_ref().ok()) {
+    let counted = site.service.count(&caller).await;
+    let left = counted.as_ref().ok().map(|counted| counted.left);
+    let response = match admit(&site.service, &caller, counted, message.as_ref().ok()) {
         Err(error) => site.refusal(&error),
-        Ok(()) if !is_json(request.headers()) => {
+        Ok(_) if !is_json(request.headers()) => {
             site.problem(415, "the Content-Type must be application/json".to_owned())
         }
-        Ok(()) => match message {
-            Ok(message) => answer(site, caller.clone(), request, &message).await,
+        Ok(left) => match message {
+            Ok(message) => answer(site, caller.clone(), left, request, &message).await,
             Err(error) => {
                 let reason = format!("the body is not JSON: {error}");
                 invalid(site, ErrorCode::PARSE_ERROR, None, reason)
             }
         },
     };
-    Reply { response, route: PATH, caller: Some(caller) }
+    Reply { response, route: PATH, caller: Some(caller), left }
 }
 
-/// Counts a request, and refuses it in the order of the endpoints: plan and scope, then limits. A tool call without the
-/// plan or scope passes, because its error is the tool's result.
-fn admit(service: &Service, caller: &Caller, message: Option<&Value>) -> Result<(), ApiError> {
-    let counted = service.count(caller);
+/// Refuses a request in the order of the endpoints: plan and scope, then limits; otherwise what its account has left. A tool call without
+/// the plan or scope passes, because its error is the tool's result.
+fn admit(
+    service: &Service,
+    caller: &Caller,
+    counted: Result<Counted, ApiError>,
+    message: Option<&Value>,
+) -> Result<Remaining, ApiError> {
+    let counted = counted?;
     match message.and_then(called) {
-        Some(endpoint) if service.authorize(caller, endpoint).is_err() => Ok(()),
-        Some(_) => counted,
+        Some(endpoint) if service.authorize(caller, endpoint).is_err() => return Ok(counted.left),
+        Some(_) => {}
         // A message that calls no tool needs no scope, like the account record.
-        None => service.authorize(caller, Endpoint::Account).and(counted),
+        None => service.authorize(caller, Endpoint::Account)?,
     }
+    counted.admitted()?;
+    Ok(counted.left)
 }
 
 /// The operation that a message calls, if it is a tool call.
@@ -79,7 +89,13 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// The answer to a JSON body: refuses what rmcp would answer in plain text, then asks rmcp.
-async fn answer(site: &Site, caller: Caller, request: &Request<Bytes>, message: &Value) -> HttpResponse {
+async fn answer(
+    site: &Site,
+    caller: Caller,
+    left: Remaining,
+    request: &Request<Bytes>,
+    message: &Value,
+) -> HttpResponse {
     let headers = request.headers();
     if message.is_array() {
         let reason = "batches are not supported: one message a request".to_owned();
@@ -93,17 +109,23 @@ async fn answer(site: &Site, caller: Caller, request: &Request<Bytes>, message: 
     if let Err(error) = check_version(&site.docs_url, headers, message) {
         return rpc_error::answer(id, error);
     }
-    let body = Arc::default();
+    let called = Arc::<OnceLock<Versioned>>::default();
     let tools = Tools {
         service: Arc::clone(&site.service),
         docs_url: Arc::clone(&site.docs_url),
         caller,
-        body: Arc::clone(&body),
+        left,
+        answer: Arc::clone(&called),
     };
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(tools.clone()), sessions, settings());
     let answer = service.handle(inner_request(headers, request.body().clone())).await;
-    jsonify_reply(site, id, answer, body.get().map(Vec::as_slice)).await
+    let called = called.get();
+    let reply = jsonify_reply(site, id, answer, called.map(|answer| answer.body.as_slice())).await;
+    match called.and_then(|answer| answer.snapshot) {
+        Some(number) => with_header(reply, SNAPSHOT, HeaderValue::from(number)),
+        None => reply,
+    }
 }
 
 /// rmcp's own checks of `Host` and `Origin` stay at their defaults: both are checked before.

@@ -2,13 +2,14 @@
 
 use super::body_place::place_of_body;
 use super::rpc_error;
+use crate::contract::account::Remaining;
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::quoted;
 use crate::lake::INVENTED;
 use crate::serve::auth::Caller;
 use crate::serve::reference::json_schema;
-use crate::serve::service::{ApiError, Service};
+use crate::serve::service::{ApiError, Service, Versioned};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
@@ -83,27 +84,29 @@ pub(super) struct Tools {
     pub(super) service: Arc<Service>,
     pub(super) docs_url: Arc<str>,
     pub(super) caller: Caller,
-    /// The body of a call that succeeded.
-    pub(super) body: Arc<OnceLock<Vec<u8>>>,
+    /// Requests that the caller's account has left.
+    pub(super) left: Remaining,
+    /// The answer of a call that succeeded.
+    pub(super) answer: Arc<OnceLock<Versioned>>,
 }
 
 impl Tools {
-    fn answer(&self, endpoint: Endpoint, given: &JsonObject) -> Result<Vec<u8>, ApiError> {
+    fn answer(&self, endpoint: Endpoint, given: &JsonObject) -> Result<Versioned, ApiError> {
         self.service.authorize(&self.caller, endpoint)?;
         let arguments = Arguments::from_json(endpoint, given);
         // Over HTTP such an operation ignores its query, but the schema of its tool allows no argument.
         if !endpoint.has_parameters() && !arguments.violations().is_empty() {
             return Err(ApiError::Broken(arguments.violations().to_vec()));
         }
-        self.service.answer(&self.caller, arguments)
+        self.service.answer(&self.caller, &self.left, arguments)
     }
 
     /// The result of a call; its text is the body or the error body of the endpoint, byte for byte. A body is not in it yet.
-    fn result(&self, answer: Result<Vec<u8>, ApiError>) -> CallToolResult {
+    fn result(&self, answer: Result<Versioned, ApiError>) -> CallToolResult {
         match answer {
-            Ok(body) => {
+            Ok(answer) => {
                 // Nobody else sets it: these tools are of one call.
-                let _ = self.body.set(body);
+                let _ = self.answer.set(answer);
                 place_of_body()
             }
             Err(error) => {

@@ -106,6 +106,7 @@ fn into_map(schema: Value) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::account::Remaining;
     use crate::contract::argument::Arguments;
     use crate::contract::param::PARAMETERS;
     use crate::serve::fixture::{KEY, generous, site};
@@ -171,7 +172,8 @@ mod tests {
                 _ => json!({}),
             };
             let arguments = Arguments::from_json(endpoint, given.as_object().expect("an object"));
-            let body = site.service.answer(&caller, arguments).expect("an answer");
+            let left = Remaining { minute: 1, day: 1, month: 1 };
+            let body = site.service.answer(&caller, &left, arguments).expect("an answer").body;
             let value: Value = serde_json::from_slice(&body).expect("JSON");
             let found = faults(&Value::Object(output(endpoint)), &value, endpoint.tool());
             assert!(found.is_empty(), "{found:#?}");

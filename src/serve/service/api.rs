@@ -8,6 +8,7 @@ use crate::contract::argument::Arguments;
 use crate::contract::eastern::eastern_day;
 use crate::contract::endpoint::{DATA_SCOPE, Endpoint};
 use crate::contract::reference::{EntityType, EntityTypeEntry};
+use crate::serve::auth::Counted;
 use crate::serve::auth::access::{Accounts, Caller};
 use crate::serve::auth::usage_meter::Meter;
 use crate::serve::index::Index;
@@ -21,6 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 const NO_KEYS: &str = "key checking unavailable";
+const NO_COUNTS: &str = "request counting unavailable";
 const NO_DATA: &str = "the data is being loaded; try again shortly";
 /// The JSON body of an answer; the next page, if it is one of several; and a digest of all that the answer depends on except
 /// the request.
@@ -28,6 +30,8 @@ pub(crate) struct Versioned {
     pub(crate) body: Vec<u8>,
     pub(crate) next: Option<NextPage>,
     pub(crate) version: [u8; 32],
+    /// The number of the snapshot, if it has one.
+    pub(crate) snapshot: Option<u64>,
 }
 
 /// The API on an index that can be swapped while it serves.
@@ -110,7 +114,9 @@ impl Service {
     /// Why every key gets 503 at present, if it does.
     pub(crate) fn unready(&self) -> Option<&'static str> {
         let is_blind = self.is_blind.load(Ordering::Acquire);
-        is_blind.then_some(NO_KEYS).or_else(|| self.view.load().is_none().then_some(NO_DATA))
+        let no_counts = || (!self.meter.is_usable()).then_some(NO_COUNTS);
+        let no_data = || self.view.load().is_none().then_some(NO_DATA);
+        is_blind.then_some(NO_KEYS).or_else(no_counts).or_else(no_data)
     }
 
     /// The rows that are served, once there are any.
@@ -134,21 +140,11 @@ impl Service {
         Ok(())
     }
 
-    /// Counts one request of the caller's account; a request over a limit gets 429 and is not counted.
-    pub(crate) fn count(&self, caller: &Caller) -> Result<(), ApiError> {
+    /// Counts one request of the caller's account, and says what the account has left; a request over a limit is not counted.
+    pub(crate) async fn count(&self, caller: &Caller) -> Result<Counted, ApiError> {
         let account = &caller.account;
-        let admitted = self.meter.admit(&account.name, &caller.key_id, self.now(), &account.limits);
-        admitted.map_err(|refusal| ApiError::OverLimit { retry_after_secs: refusal.retry_after_secs })
-    }
-
-    /// Waits until the counts of the caller's account are kept; an answer is sent after that.
-    pub(crate) async fn keep_count(&self, caller: &Caller) -> Result<(), ApiError> {
-        let is_kept = self.meter.keep(&caller.account.name).await;
-        is_kept.then_some(()).ok_or(ApiError::Unavailable("request counting unavailable"))
-    }
-
-    pub(crate) fn answer(&self, caller: &Caller, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
-        self.answer_of(&*self.view()?, caller, arguments).map(|(body, _)| body)
+        let counted = self.meter.count(&account.name, &caller.key_id, self.now(), &account.limits).await;
+        counted.map_err(|_| ApiError::Unavailable(NO_COUNTS))
     }
 
     /// What changed of a business, for the page at `/`; the arguments are those of a look-up by id.
@@ -156,24 +152,26 @@ impl Service {
         operations::changes(&*self.view()?, arguments)
     }
 
-    /// An answer with what a client that keeps it needs to know.
-    pub(crate) fn answer_with_version(
+    /// The answer to a caller whose account has this left, with what a client that keeps it needs to know.
+    pub(crate) fn answer(
         &self,
         caller: &Caller,
+        left: &Remaining,
         arguments: Arguments,
     ) -> Result<Versioned, ApiError> {
-        // Both from one view: a body is never sent with the version of another snapshot or day.
+        // All from one view: a body is never sent with the version of another snapshot or day.
         let view = self.view()?;
-        let (body, next) = self.answer_of(&view, caller, arguments)?;
-        Ok(Versioned { body, next, version: view.version(&caller.account.limits) })
+        let (body, next) = self.answer_of(&view, caller, left, arguments)?;
+        let version = view.version(&caller.account.limits);
+        Ok(Versioned { body, next, version, snapshot: view.index.snapshot })
     }
 
-    fn answer_of(&self, view: &View, caller: &Caller, arguments: Arguments) -> PageAnswer {
+    fn answer_of(&self, view: &View, caller: &Caller, left: &Remaining, arguments: Arguments) -> PageAnswer {
         let limits = &caller.account.limits;
         let body = match arguments.endpoint() {
             Endpoint::SearchBusinesses => return operations::search(view, limits, arguments),
             Endpoint::DailyFilings => return operations::daily_filings(view, limits, arguments),
-            Endpoint::Account => Ok(self.account(caller)),
+            Endpoint::Account => Ok(account(caller, *left)),
             Endpoint::BusinessByDocument => operations::business_by_document(view, arguments),
             Endpoint::Business => operations::business(view, arguments),
             Endpoint::Officers => operations::officers(view, arguments),
@@ -185,12 +183,6 @@ impl Service {
             Endpoint::EntityTypes => Ok(self.entity_types.clone()),
         };
         body.map(|body| (body, None))
-    }
-
-    /// Requests that the account of a caller has left.
-    pub(crate) fn remaining(&self, caller: &Caller) -> Remaining {
-        let account = &caller.account;
-        self.meter.remaining(&account.name, self.now(), &account.limits)
     }
 
     /// Updates the view on a new Eastern day, before a request has to do it. Returns the age of the newest data in seconds.
@@ -212,21 +204,22 @@ impl Service {
         self.view.compare_and_swap(&loaded, Some(Arc::clone(&turned)));
         Ok(turned)
     }
+}
 
-    fn account(&self, caller: &Caller) -> Vec<u8> {
-        let limits = &caller.account.limits;
-        json(&Account {
-            kind: "client".to_owned(),
-            id: caller.key_id.to_string(),
-            scopes: caller.scopes.to_vec(),
-            limits: AccountLimits {
-                per_minute: limits.per_minute,
-                per_day: limits.per_day,
-                per_month: limits.per_month,
-            },
-            remaining: self.remaining(caller),
-        })
-    }
+/// The account record.
+fn account(caller: &Caller, remaining: Remaining) -> Vec<u8> {
+    let limits = &caller.account.limits;
+    json(&Account {
+        kind: "client".to_owned(),
+        id: caller.key_id.to_string(),
+        scopes: caller.scopes.to_vec(),
+        limits: AccountLimits {
+            per_minute: limits.per_minute,
+            per_day: limits.per_day,
+            per_month: limits.per_month,
+        },
+        remaining,
+    })
 }
 
 #[cfg(test)]
@@ -235,6 +228,8 @@ mod tests {
     use crate::serve::fixture;
     use crate::serve::index::IndexBuilder;
     use std::sync::atomic::{AtomicI64, Ordering};
+
+    const LEFT: Remaining = Remaining { minute: 1, day: 1, month: 1 };
 
     #[test]
     fn counts_change_with_the_eastern_day() {
@@ -247,7 +242,7 @@ mod tests {
         let caller = service.authenticate(Some(fixture::KEY)).expect("known");
         let latest = || {
             let arguments = Arguments::from_request(Endpoint::Stats, None, "");
-            let body = service.answer(&caller, arguments).expect("stats");
+            let body = service.answer(&caller, &LEFT, arguments).expect("stats").body;
             let stats: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
             stats["data"]["latest_filing_date"].clone()
         };
@@ -263,10 +258,11 @@ mod tests {
         let service =
             Service::new(Arc::new(fixture::index()), accounts, Meter::default(), clock, Some(fixture::TODAY));
         let caller = service.authenticate(Some(fixture::KEY)).expect("known");
-        let find = || service.answer(&caller, Arguments::from_request(Endpoint::Business, Some("1"), ""));
+        let find =
+            || service.answer(&caller, &LEFT, Arguments::from_request(Endpoint::Business, Some("1"), ""));
         assert!(find().is_ok());
         let empty = IndexBuilder::default().finish().expect("an empty index");
         assert!(service.swap_index(Arc::new(empty)).expect("an index").rows() > 0);
-        assert_eq!(find().map_err(|error| error.status()), Err(404));
+        assert_eq!(find().err().map(|error| error.status()), Some(404));
     }
 }

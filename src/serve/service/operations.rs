@@ -9,6 +9,7 @@ use crate::contract::id::{BusinessIdParam, CountyKey, DocumentNumber};
 use crate::contract::page::{Data, Page, Pagination};
 use crate::contract::plan::PlanLimits;
 use crate::contract::search::CheckedSearch;
+use crate::contract::usage::Refusal;
 use crate::serve::index::Index;
 use crate::serve::index::filter::IndustryMeaning;
 use crate::serve::index::listing_query::ListingQuery;
@@ -207,6 +208,12 @@ pub(crate) enum ApiError {
     /// No such business, county or detail: 404.
     #[error("{1}")]
     NotFound(Missing, String),
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        Self::OverLimit { retry_after_secs: refusal.retry_after_secs }
+    }
 }
 
 /// What a 404 is about.

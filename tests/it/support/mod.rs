@@ -15,6 +15,7 @@ pub(crate) mod name_api;
 pub(crate) mod node;
 pub(crate) mod proxy;
 pub(crate) mod python;
+pub(crate) mod redis;
 pub(crate) mod relay;
 pub(crate) mod s3;
 pub(crate) mod scratch;

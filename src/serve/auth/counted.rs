@@ -1,0 +1,55 @@
+//! What the owners of request counts have in common: the result of a count, the metrics, and the errors.
+
+use crate::contract::account::Remaining;
+use crate::contract::usage::Refusal;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use std::io;
+use std::path::PathBuf;
+
+/// A request that was counted, or refused because a window of its account is full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) refusal: Option<Refusal>,
+    /// Requests that the account has left.
+    pub(crate) left: Remaining,
+}
+
+impl Counted {
+    /// Whether the request is to be answered.
+    pub(crate) fn admitted(&self) -> Result<(), Refusal> {
+        self.refusal.map_or(Ok(()), Err)
+    }
+}
+
+/// A request whose count cannot be kept. It may count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Uncounted;
+
+/// What the metrics show of the counts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UsageMetrics {
+    /// Request counts that could not be written.
+    pub(crate) failures: Counter,
+    /// Counts of days to come that were reset.
+    pub(crate) resets: Counter,
+    /// 1 while the store of shared counts cannot be used.
+    pub(crate) store_unusable: Gauge,
+}
+
+/// Why counts cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum MeterError {
+    /// The file cannot be read or written.
+    #[error("cannot use the usage file {0}: {1}")]
+    Storage(PathBuf, #[source] io::Error),
+    /// Another process counts in the file.
+    #[error("another server counts its requests in {0}; two of them would let an account do twice as much")]
+    Locked(PathBuf),
+    /// The file is something else.
+    #[error("{0} is not a usage file")]
+    Foreign(PathBuf),
+    /// The store of shared counts answers, but refuses this server, or is something else: its address and what it says.
+    #[error("the store of the request counts, {0}, cannot be used: {1}")]
+    Store(String, String),
+}
