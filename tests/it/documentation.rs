@@ -30,7 +30,7 @@ const SECURITY: &str = "docs/security.md";
 const TODAY: &str = "2026-11-21";
 
 /// Blocks marked `console`: page, words of the block, why it is not run.
-const NOT_RUN: [(&str, &str, &str); 13] = [
+const NOT_RUN: [(&str, &str, &str); 14] = [
     ("README.md", "sunlake run backfill", "uses an account's requests"),
     ("README.md", "sunlake run daily", "uses an account's requests"),
     ("docs/guides/install.md", "pip install .", "compiles the program"),
@@ -43,6 +43,7 @@ const NOT_RUN: [(&str, &str, &str); 13] = [
     ("docs/guides/object-store.md", "s3://bucket/florida", "needs a bucket"),
     ("docs/guides/python.md", "pip install \".[duckdb,polars]\"", "compiles the program"),
     ("docs/guides/python.md", "jupyter lab", "compiles the program, opens a browser"),
+    ("docs/guides/serve.md", "--usage redis://", "needs a Redis"),
     ("docs/guides/serve.md", "--tls-cert", "needs a certificate of a name"),
 ];
 

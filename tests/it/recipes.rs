@@ -20,7 +20,14 @@ fn recipe(name: &str) -> String {
 #[test]
 fn every_variable_and_flag_of_the_recipes_is_one_of_serve() {
     let help = Sunlake::new(["serve", "--help"]).finish().exits(0).stdout;
-    for name in ["sunlake-serve.service", "kubernetes-serve.yaml", "nginx.conf", "Caddyfile"] {
+    for name in [
+        "sunlake-serve.service",
+        "kubernetes-serve.yaml",
+        "shared/kubernetes.yaml",
+        "nginx.conf",
+        "shared/nginx.conf",
+        "Caddyfile",
+    ] {
         let text = recipe(name);
         let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "-_".contains(c)));
         let named: Vec<&str> = words

@@ -19,8 +19,9 @@ pub struct ServeArguments {
     /// File of accounts and keys, made by `sunlake keys create`
     #[arg(long, env = "SUNLAKE_KEYS", default_value = "keys.toml", value_parser = named_path(), value_name = "FILE")]
     pub keys: PathBuf,
-    /// File of the request counts, which the next server needs, or `redis://HOST:PORT/DB` for several servers [default:
-    /// state/usage.jsonl of the lake]
+    /// File of the request counts, which the next server needs; or `redis://HOST:PORT/DB`, a store that servers share, with its user
+    /// in `SUNLAKE_USAGE_USER`, its password in `SUNLAKE_USAGE_PASSWORD` or `SUNLAKE_USAGE_PASSWORD_FILE` [default: state/usage.jsonl
+    /// of the lake]
     #[arg(long, env = "SUNLAKE_USAGE", value_parser = named_path(), value_name = "FILE|URL")]
     pub usage: Option<PathBuf>,
     /// Address of the Prometheus metrics, at /metrics [default: none]

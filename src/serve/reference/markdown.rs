@@ -61,6 +61,7 @@ has changed, the answer is a 304 without a body. A 304 counts as a request. So d
 | --- | --- | --- |
 | `RateLimit-Policy` | with a valid key | requests a minute, day and month: `\"minute\";q=60;w=60, \"day\";q=5000;w=86400, \"month\";q=50000` |
 | `RateLimit` | with a valid key | requests that are left: `\"minute\";r=59, \"day\";r=4999, \"month\";r=49999` |
+| `Sunlake-Snapshot` | with a valid key | the number of the snapshot that the answer is from; the pages of one listing agree when it is the same |
 | `Link` | a page of a listing that has a next one within the plan's max offset | its address, relative, with `rel=\"next\"` |
 | `X-Not-Found` | 404 | `business`, `county` or `route`: there is none; `detail` or `officers`: the business is there, but they were never fetched into this lake |
 

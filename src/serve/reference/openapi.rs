@@ -156,6 +156,7 @@ fn answer_headers(endpoint: Endpoint) -> Value {
     let mut headers = json!({
         "RateLimit-Policy": header("RateLimit-Policy", RATE_LIMIT_POLICY),
         "RateLimit": header("RateLimit", RATE_LIMIT),
+        SNAPSHOT: header(SNAPSHOT, "The number of the lake's snapshot that the answer is from."),
     });
     if endpoint != Endpoint::Account {
         headers["ETag"] = header("ETag", "For If-None-Match.");
@@ -166,13 +167,17 @@ fn answer_headers(endpoint: Endpoint) -> Value {
     headers
 }
 
-/// A header; all are always there but the link, which the last page has not.
+/// The header of the snapshot.
+const SNAPSHOT: &str = "Sunlake-Snapshot";
+
+/// A header; all are always there but the link, which the last page has not, and the snapshot, which may have no number.
 fn header(name: &str, description: &str) -> Value {
     let schema = match name {
         "Retry-After" => json!({"type": "integer", "minimum": 1}),
+        SNAPSHOT => json!({"type": "integer", "minimum": 0}),
         _ => json!({"type": "string"}),
     };
-    json!({"description": description, "required": name != "Link", "schema": schema})
+    json!({"description": description, "required": !["Link", SNAPSHOT].contains(&name), "schema": schema})
 }
 
 #[cfg(test)]

@@ -6,9 +6,15 @@ use std::collections::BTreeMap;
 use sunlake::cli::Cli;
 
 /// Variables that no flag has: name, meaning.
-const WITHOUT_FLAG: [(&str, &str); 15] = [
+const WITHOUT_FLAG: [(&str, &str); 18] = [
     ("SUNLAKE_API_KEY", "The key of the API. It is never given on the command line."),
     ("SUNLAKE_API_KEY_FILE", "A file with that key. Read when `SUNLAKE_API_KEY` is not set."),
+    ("SUNLAKE_USAGE_USER", "The user of the store that `--usage redis://…` names. Never in the address."),
+    ("SUNLAKE_USAGE_PASSWORD", "The password of that store. Never in the address."),
+    (
+        "SUNLAKE_USAGE_PASSWORD_FILE",
+        "A file with that password. Read when `SUNLAKE_USAGE_PASSWORD` is not set.",
+    ),
     ("AWS_…", "Credentials, region and endpoint of an S3 lake: every variable that begins with `AWS_`."),
     ("AZURE_…", "The same for Azure."),
     ("GOOGLE_…", "The same for Google Cloud Storage."),

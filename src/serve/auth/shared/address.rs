@@ -1,4 +1,4 @@
-//! The address of a store: `redis://HOST:PORT/DB`, without a user and a password, which come from elsewhere.
+//! The address of a store: `redis://HOST:PORT/DB`, without a user and a password, which come from variables.
 
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo, RedisError};
 use secrecy::{ExposeSecret, SecretString};
@@ -68,7 +68,8 @@ impl StoreAddress {
             true => ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None },
             false => ConnectionAddr::Tcp(host, port),
         };
-        let mut settings = RedisConnectionInfo::default().set_db(self.database);
+        // Without a name for the connection, which wants a further right.
+        let mut settings = RedisConnectionInfo::default().set_db(self.database).set_skip_set_lib_name();
         if let Some(user) = &self.user {
             settings = settings.set_username(user);
         }

@@ -9,6 +9,8 @@ use std::fmt;
 const CLOCK: &str = "CLOCK";
 /// What a store with too many clients says. Others may leave.
 const FULL: &str = "max number of clients";
+/// What a store that wants a password says of a call as long as ours.
+const CLOSED: &str = "unauthenticated";
 /// What rustls says of a certificate that is not trusted, and of a port without TLS.
 const TLS: [&str; 2] = ["invalid peer certificate", "corrupt message"];
 
@@ -71,6 +73,7 @@ impl fmt::Display for Fault {
             Self::Clocks(None) => f.write_str("its clock is more than a day from the clock of this server"),
             Self::Store(error) => match (error.code(), error.detail()) {
                 (Some("NOAUTH"), _) => f.write_str("it wants a password"),
+                (_, Some(detail)) if detail.contains(CLOSED) => f.write_str("it wants a password"),
                 (Some(code), Some(detail)) => write!(f, "{code} {detail}"),
                 _ if error.kind() == ErrorKind::AuthenticationFailed => {
                     f.write_str("it refuses the user or the password")
