@@ -155,7 +155,9 @@ fn accounts(
 fn open_meter(place: UsagePlace, metrics: UsageMetrics) -> Result<Meter, MeterError> {
     let is_read_only = |kind| matches!(kind, ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied);
     let opened = match place {
-        UsagePlace::Store(address) => return SharedCounts::new(address, metrics).map(Meter::Shared),
+        UsagePlace::Store(address) => {
+            return SharedCounts::new(address, metrics).map(|counts| Meter::Shared(Box::new(counts)));
+        }
         UsagePlace::Memory => FileCounts::open(None, metrics),
         UsagePlace::File(path) => FileCounts::open(Some(path), metrics),
         UsagePlace::Lake(path) => match FileCounts::open(Some(path), metrics.clone()) {

@@ -430,8 +430,8 @@ fn the_cost_of_a_count_in_redis_and_in_a_file() {
     let fleet = Fleet::start(AGENCY, 0, &[]);
     let url = fleet.redis.url();
     for (name, more) in [
-        ("file, written ahead", &GENEROUS[..]),
         ("file, each request", &flags[..]),
+        ("file, written ahead", &GENEROUS[..]),
         ("redis", &[&GENEROUS[..], &["--usage", &url]].concat()[..]),
     ] {
         let mut process = serve(&fleet.scratch).args(more).start();

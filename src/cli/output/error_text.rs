@@ -20,6 +20,8 @@ pub(crate) const REPAIR: &str = "repair the lake: `sunlake verify --repair`";
 /// Hint of an error about a lake without a snapshot.
 pub(crate) const MAKE_SNAPSHOT: &str = "make a snapshot: `sunlake run`";
 const LIST_SNAPSHOTS: &str = "list the snapshots: `sunlake snapshot list`";
+const STORE: &str =
+    "check --usage, SUNLAKE_USAGE_USER, and SUNLAKE_USAGE_PASSWORD or SUNLAKE_USAGE_PASSWORD_FILE";
 const NEWER_SUNLAKE: &str = "use the newer sunlake";
 
 /// An error and its hint.
@@ -257,10 +259,7 @@ fn of_serve(error: &ServeError) -> Option<String> {
         ServeError::Meter(MeterError::Locked(_)) => {
             some("stop the other server, or give this one a file of its own with --usage FILE")
         }
-        ServeError::Meter(MeterError::Store(..)) => some(
-            "check the address of --usage, the user in SUNLAKE_USAGE_USER, and the password in SUNLAKE_USAGE_PASSWORD or in the file that \
-             SUNLAKE_USAGE_PASSWORD_FILE names",
-        ),
+        ServeError::Meter(MeterError::Store(..)) => some(STORE),
         ServeError::Meter(MeterError::Foreign(_)) => some("give the file of an earlier server, or a new one"),
         ServeError::Load(LoadError::Column(..) | LoadError::Rows(..)) => None,
         ServeError::Listener(_) | ServeError::Panicked => None,

@@ -14,7 +14,7 @@ pub(crate) enum Meter {
     /// This server alone, in a file or in memory.
     File(FileCounts),
     /// A store.
-    Shared(SharedCounts),
+    Shared(Box<SharedCounts>),
 }
 
 impl Default for Meter {

@@ -11,7 +11,7 @@ use hyper::{Response, StatusCode};
 pub(crate) type HttpResponse = Response<Bytes>;
 
 /// The header of every answer to a valid key: the number of the snapshot that it is from.
-pub(crate) const SNAPSHOT: HeaderName = HeaderName::from_static("sunlake-snapshot");
+pub(super) const SNAPSHOT: HeaderName = HeaderName::from_static("sunlake-snapshot");
 
 /// The header of a 404 that says what was not found: a business without its detail in this lake is another thing than no
 /// business.
@@ -50,9 +50,17 @@ pub(super) fn tagged(response: HttpResponse, tag: &Tag) -> HttpResponse {
     with_header(cacheable, ETAG, tag.header())
 }
 
-pub(crate) fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
+pub(super) fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
     response.headers_mut().insert(name, value);
     response
+}
+
+/// An answer that names the snapshot that it is from, if that has a number.
+pub(crate) fn of_snapshot(response: HttpResponse, snapshot: Option<u64>) -> HttpResponse {
+    match snapshot {
+        Some(number) => with_header(response, SNAPSHOT, HeaderValue::from(number)),
+        None => response,
+    }
 }
 
 /// A weak tag: the same answer is sent with and without compression.

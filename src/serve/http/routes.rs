@@ -1,14 +1,11 @@
 //! Routes: path → key → operation → answer, or 304 when the client has the answer already.
 
-use super::app::Site;
-use super::app::bearer;
-use super::response::Tag;
-use super::response::{HttpResponse, NOT_FOUND_OF, Reply, SNAPSHOT, response, tagged, with_header};
+use super::app::{Site, bearer};
+use super::response::{HttpResponse, NOT_FOUND_OF, Reply, Tag, of_snapshot, response, tagged, with_header};
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::{self, cut};
-use crate::serve::auth::Counted;
-use crate::serve::auth::access::Caller;
+use crate::serve::auth::{Caller, Counted};
 use crate::serve::mcp::endpoint as mcp;
 use crate::serve::service::{ApiError, Missing, NextPage, Versioned};
 use hyper::body::Bytes;
@@ -33,8 +30,8 @@ impl Site {
             return Reply::open(if is_read { page } else { self.wrong_method(method, READ) }, route);
         }
         let Some((asked, argument)) = Asked::of(uri.path()) else {
-            let message = format!("no route {} {}", cut(method.as_str()), cut(uri.path()));
-            return Reply::open(not_found(self.problem(404, message), "route"), "none");
+            let missing = self.problem(404, format!("no route {} {}", cut(method.as_str()), cut(uri.path())));
+            return Reply::open(not_found(missing, "route"), "none");
         };
         let route = asked.route();
         if !is_read {
@@ -46,41 +43,34 @@ impl Site {
         };
         // Every request with a valid key is counted, a 403 and a 304 too.
         let counted = self.service.count(&caller).await;
-        let answered = match &counted {
-            Ok(counted) => self.answer(&caller, counted, asked, argument, uri, headers),
-            Err(error) => Err(error.clone()),
-        };
+        let left = counted.as_ref().ok().map(|counted| counted.left);
+        let answered = self.answer(&caller, counted, asked, argument, uri, headers);
         let response = answered.unwrap_or_else(|error| match &error {
             ApiError::NotFound(missing, _) => not_found(self.refusal(&error), name(*missing)),
             _ => self.refusal(&error),
         });
-        Reply { response, route, caller: Some(caller), left: counted.ok().map(|counted| counted.left) }
+        Reply { response, route, caller: Some(caller), left }
     }
 
     /// The answer of an operation.
     fn answer(
         &self,
         caller: &Caller,
-        counted: &Counted,
+        counted: Result<Counted, ApiError>,
         asked: Asked,
         argument: Option<&str>,
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Result<HttpResponse, ApiError> {
-        let endpoint = asked.endpoint();
-        self.service.authorize(caller, endpoint)?;
-        counted.admitted()?;
-        let query = uri.query().unwrap_or_default();
-        let arguments = Arguments::from_request(endpoint, argument, query);
+        let (endpoint, counted) = (asked.endpoint(), counted?);
+        self.service.authorize(caller, endpoint).and(counted.admitted().map_err(ApiError::from))?;
+        let arguments = Arguments::from_request(endpoint, argument, uri.query().unwrap_or_default());
         if asked == Asked::Changes {
             return Ok(response(StatusCode::OK, "application/json", self.service.changes(arguments)?));
         }
         let Versioned { body, next, version, snapshot } =
             self.service.answer(caller, &counted.left, arguments)?;
-        let mut response = response(StatusCode::OK, "application/json", body);
-        if let Some(number) = snapshot {
-            response = with_header(response, SNAPSHOT, HeaderValue::from(number));
-        }
+        let response = of_snapshot(response(StatusCode::OK, "application/json", body), snapshot);
         // After the operation has succeeded: a client cannot have a 400 or a 404 cached.
         let answer = match tag(version, endpoint, uri) {
             Some(tag) if tag.matches(headers) => {
@@ -186,8 +176,7 @@ mod tests {
         for value in authorization {
             headers.append(AUTHORIZATION, value.parse().expect("a header"));
         }
-        let method: Method = method.parse().expect("a method");
-        let target = target.parse().expect("a target");
+        let (method, target) = (method.parse().expect("a method"), target.parse().expect("a target"));
         let reply = site.respond(&method, &target, &headers).now_or_never().expect("counts in memory");
         let (parts, bytes) = reply.response.into_parts();
         let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);

@@ -9,7 +9,7 @@ use crate::contract::query::quoted;
 use crate::serve::auth::{Caller, Counted};
 use crate::serve::http::app::Site;
 use crate::serve::http::app::bearer;
-use crate::serve::http::response::{HttpResponse, Reply, SNAPSHOT, response, with_header};
+use crate::serve::http::response::{HttpResponse, Reply, of_snapshot, response};
 use crate::serve::service::{ApiError, Service, Versioned};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes};
@@ -122,10 +122,7 @@ async fn answer(
     let answer = service.handle(inner_request(headers, request.body().clone())).await;
     let called = called.get();
     let reply = jsonify_reply(site, id, answer, called.map(|answer| answer.body.as_slice())).await;
-    match called.and_then(|answer| answer.snapshot) {
-        Some(number) => with_header(reply, SNAPSHOT, HeaderValue::from(number)),
-        None => reply,
-    }
+    of_snapshot(reply, called.and_then(|answer| answer.snapshot))
 }
 
 /// rmcp's own checks of `Host` and `Origin` stay at their defaults: both are checked before.

@@ -136,7 +136,7 @@ fn server() -> Command {
     let lock = File::create(all.join("redis-server.lock")).expect("a lock file");
     lock.lock().expect("the lock of the unpacked Redis");
     let ready = home.join("ready");
-    if !ready.exists() {
+    if !ready.try_exists().is_ok_and(|is_there| is_there) {
         // What a broken attempt left.
         let _ = std::fs::remove_dir_all(&home);
         std::fs::create_dir_all(&home).expect("a folder");

@@ -1,9 +1,12 @@
 //! Why a store cannot be used, in words for the log.
 
-use super::script::PATIENCE;
 use jiff::Timestamp;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 use std::fmt;
+use std::time::Duration;
+
+/// How long a request waits for the store.
+pub(super) const PATIENCE: Duration = Duration::from_millis(250);
 
 /// The script's error for a time outside the days that it was given.
 const CLOCK: &str = "CLOCK";

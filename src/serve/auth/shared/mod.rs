@@ -5,9 +5,8 @@
 //! # Files, in reading order
 //!
 //! - [`address`]: where the store is
-//! - `count.lua`: the script
-//! - [`script`]: its call and its reply
 //! - [`fault`]: why a store cannot be used
+//! - [`script`]: the call of `count.lua`, and its reply
 //! - [`counts`]: the counts, the connection, and a store that cannot be used
 //! - [`uses`]: when each key was used last
 

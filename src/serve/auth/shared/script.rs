@@ -1,6 +1,6 @@
 //! The call of the script that counts, and its reply.
 
-use super::fault::Fault;
+use super::fault::{Fault, PATIENCE};
 use crate::contract::plan::PlanLimits;
 use crate::contract::usage::{StoredCounts, Usage, days_around};
 use crate::serve::auth::counted::Counted;
@@ -9,10 +9,6 @@ use jiff::Timestamp;
 use redis::aio::MultiplexedConnection;
 use redis::{ErrorKind, RedisError, Script};
 use std::sync::LazyLock;
-use std::time::Duration;
-
-/// How long a request waits for the store.
-pub(super) const PATIENCE: Duration = Duration::from_millis(250);
 
 /// What the fields of keys begin with.
 pub(super) const KEY_FIELD: &str = "key:";
