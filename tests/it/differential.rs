@@ -5,6 +5,7 @@
 
 use crate::support::command::Sunlake;
 use crate::support::python;
+use crate::support::redis::Redis;
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer, ENTERPRISE, Plan, STARTER};
 use crate::support::source::Source;
@@ -91,8 +92,13 @@ fn another_server_of_the_document_answers_thousands_of_random_questions_alike() 
     let scratch = Scratch::new();
     let data = folder.join("dataset/real_filings.csv");
     let source = extracted(&folder, &data, &scratch);
+    let redis = Redis::start();
     for (seed, plan) in (1..).zip([STARTER, AGENCY, ENTERPRISE]) {
-        let server = ApiServer::generous(&source, plan);
+        // Once with counts in a store.
+        let server = match plan.name == STARTER.name {
+            true => ApiServer::reported(&source, plan, &["--usage", &redis.url()]),
+            false => ApiServer::generous(&source, plan),
+        };
         let reference = Reference::start(&folder, &data, plan, &server.key, TODAY);
         let task = json!({
             "ours": server.url(), "theirs": reference.base, "key": server.key, "data": data, "questions": QUESTIONS,

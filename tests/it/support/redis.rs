@@ -42,7 +42,7 @@ impl Redis {
         let mut command = server();
         let log = File::create(self.folder.path().join("log")).expect("a log file");
         command.args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--save", ""]);
-        command.args(["--appendonly", "yes", "--appendfsync", "always", "--dir"]).arg(self.folder.path());
+        command.args(["--appendonly", "yes", "--appendfsync", "everysec", "--dir"]).arg(self.folder.path());
         command.args(&self.flags).stdin(Stdio::null()).stdout(log).stderr(Stdio::null());
         self.process = Some(command.spawn().unwrap_or_else(|error| panic!("redis-server: {error}")));
     }
