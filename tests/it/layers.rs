@@ -64,6 +64,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("hyper_util", &["serve"]),
     ("tokio_rustls", &["serve"]),
     ("rmcp", &["serve"]),
+    ("redis", &["serve"]),
     ("clap", &["cli", "main"]),
 ];
 
