@@ -126,16 +126,18 @@ impl Backend for RemoteBackend {
         self.objects.upload(&uploads).inspect_err(|_| local.abort(snapshot, files))
     }
 
-    /// After a lost answer or a refused retry the stored commit shows whether ours was created.
+    /// After an error the stored commit shows whether ours was created.
     fn create_commit(&self, snapshot: u64, bytes: &[u8]) -> Result<bool, LakeError> {
         let name = Layout::commit_name(snapshot);
-        let created = self.objects.create(&name, bytes);
-        if !matches!(created, Ok(true)) {
-            match self.read(&name) {
-                Ok(Some(stored)) if stored == bytes => {}
-                Ok(Some(_)) => return Ok(false),
-                _ => return created,
-            }
+        let is_ours = match self.objects.create(&name, bytes) {
+            Ok(is_ours) => is_ours,
+            Err(error) => match self.read(&name) {
+                Ok(Some(stored)) => stored == bytes,
+                _ => return Err(error),
+            },
+        };
+        if !is_ours {
+            return Ok(false);
         }
         self.known().newest = Some(snapshot);
         if let Err(error) = self.cache.local.write(&name, bytes) {

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 const NO_KEYS: &str = "key checking unavailable";
-const NO_COUNTS: &str = "request counting unavailable";
+const NO_COUNTS: &str = "key checking is briefly unavailable: requests cannot be counted";
 const NO_DATA: &str = "the data is being loaded; try again shortly";
 /// The JSON body of an answer; the next page, if it is one of several; and a digest of all that the answer depends on except
 /// the request.
