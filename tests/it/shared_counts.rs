@@ -216,12 +216,18 @@ fn without_redis_requests_get_503_at_once_and_with_it_again_200() {
         let refused = fleet.get(0, TARGET);
         assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")), "{}", refused.text());
         assert!(sent.elapsed() < MOST, "{:?}", sent.elapsed());
-        assert_eq!(refused.json()["message"], "key checking is briefly unavailable: requests cannot be counted");
+        assert_eq!(
+            refused.json()["message"],
+            "key checking is briefly unavailable: requests cannot be counted"
+        );
         assert_eq!(refused.header("ratelimit"), None);
     }
     assert_eq!(call(fleet.address(0), &fleet.key).status, 503);
     let ready = fleet.get(0, "/readyz");
-    assert_eq!((ready.status, &ready.json()["status"]), (503, &"key checking is briefly unavailable: requests cannot be counted".into()));
+    assert_eq!(
+        (ready.status, &ready.json()["status"]),
+        (503, &"key checking is briefly unavailable: requests cannot be counted".into())
+    );
     assert_eq!(metric(metrics, "sunlake_usage_store_unusable"), 1.0);
     assert!(metric(metrics, "sunlake_usage_write_failures_total") >= 21.0);
     fleet.redis.run();
@@ -271,7 +277,10 @@ fn a_server_starts_without_its_redis_and_is_ready_when_it_comes() {
     let address = process.address().expect("an address");
     assert_eq!(status(address, &key), 503);
     let ready = http::send(address, "GET", "/readyz", &[]).expect("an answer");
-    assert_eq!((ready.status, &ready.json()["status"]), (503, &"key checking is briefly unavailable: requests cannot be counted".into()));
+    assert_eq!(
+        (ready.status, &ready.json()["status"]),
+        (503, &"key checking is briefly unavailable: requests cannot be counted".into())
+    );
     assert!(process.said().contains("the store of the request counts cannot be used"), "{}", process.said());
     redis.run();
     wait_for("the server to be ready", PATIENCE, || (status(address, &key) == 200).then_some(()));

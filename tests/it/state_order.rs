@@ -324,7 +324,11 @@ fn rows_that_a_repair_left_out_are_imported_again() {
         }
         // Which files were read is lost with the table that says so.
         let newest = commits(&lake).pop().expect("a commit");
-        assert_eq!(newest["state"].get("has_losses").is_some(), table == "imports", "after the loss of {table}");
+        assert_eq!(
+            newest["state"].get("has_losses").is_some(),
+            table == "imports",
+            "after the loss of {table}"
+        );
         let again = import(&scratch, &pipeline).exits(0).json();
         assert_eq!(again["outcome"], "unchanged", "{again}");
     }

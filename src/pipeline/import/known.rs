@@ -198,7 +198,10 @@ impl Known {
 
 /// Leaves out what belongs to the businesses of lost months, and all files that were read: the next import reads them again. Returns the
 /// digests of these files.
-pub(in crate::pipeline) fn forget(staging: &mut Staging, months: &BTreeSet<Month>) -> Result<BTreeSet<String>> {
+pub(in crate::pipeline) fn forget(
+    staging: &mut Staging,
+    months: &BTreeSet<Month>,
+) -> Result<BTreeSet<String>> {
     let files = staged_rows::<ImportRow>(staging)?.into_iter().map(|row| row.digest).collect();
     for month in months {
         for table in TABLES {
