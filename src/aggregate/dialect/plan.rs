@@ -33,12 +33,16 @@ pub(in crate::aggregate) fn tables_named(sql: &str) -> Planned<Vec<String>> {
 /// Plans the query of a text over tables. Subqueries in place of values are run.
 pub(in crate::aggregate) fn plan(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
     set_warning_function(|what, _| tracing::debug!("polars: {what}"));
-    on_large_stack(|| planned(sql, tables)).unwrap_or_else(|| not_here(NO_PLAN))
+    on_large_stack(|| planned(sql, tables))?.unwrap_or_else(|| not_here(NO_PLAN))
 }
 
 /// The result on a thread of its own; none if it panics.
-fn on_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> Option<T> {
-    std::thread::scope(|scope| Builder::new().stack_size(STACK).spawn_scoped(scope, run).ok()?.join().ok())
+fn on_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> PolarsResult<Option<T>> {
+    let no_thread = |error| PolarsError::ComputeError(format!("no thread can be started: {error}").into());
+    std::thread::scope(|scope| {
+        let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, run).map_err(no_thread)?;
+        Ok(thread.join().ok())
+    })
 }
 
 fn planned(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
@@ -72,7 +76,7 @@ impl Plan {
             true => frame.collect(),
             false => frame.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single()),
         };
-        on_large_stack(run).unwrap_or_else(|| Err(PolarsError::InvalidOperation("a panic".into())))
+        on_large_stack(run)?.unwrap_or_else(|| Err(PolarsError::InvalidOperation("a panic".into())))
     }
 
     /// The columns of the result, without rows.
