@@ -361,7 +361,7 @@ fn after_a_429_the_account_is_asked_what_others_have_used() {
     weather.run("").complete();
     let log = weather.proxy.log();
     assert_eq!(log[10].target, log[9].target, "the refused request goes first");
-    // The requests that waited beside it may arrive first.
+    // Requests that waited too may arrive first.
     assert!(log[11..14].iter().any(|request| request.target == "/v1/me"), "{:?}", &log[9..14]);
     assert_eq!(log.iter().filter(|request| request.target == "/v1/me").count(), 2);
 }
