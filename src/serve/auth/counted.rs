@@ -37,6 +37,14 @@ pub(crate) struct UsageMetrics {
     pub(crate) store_unusable: Gauge,
 }
 
+impl UsageMetrics {
+    /// Takes note of an account whose counts were of days to come.
+    pub(super) fn note_reset(&self, account: &str) {
+        self.resets.inc();
+        tracing::warn!(account, "the requests counted were of days to come; they are counted from zero");
+    }
+}
+
 /// Why counts cannot be kept.
 #[derive(Debug, thiserror::Error)]
 pub enum MeterError {

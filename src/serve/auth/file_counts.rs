@@ -14,7 +14,6 @@ use crate::contract::account::Remaining;
 use crate::contract::plan::PlanLimits;
 use crate::contract::usage::Refusal;
 use jiff::Timestamp;
-use prometheus_client::metrics::counter::Counter;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -28,8 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct FileCounts {
     accounts: RwLock<HashMap<String, Arc<Account>>>,
     file: Option<Kept>,
-    /// Counts of days to come that were reset.
-    resets: Counter,
+    metrics: UsageMetrics,
 }
 
 /// The file behind a meter.
@@ -50,7 +48,7 @@ impl FileCounts {
         match path {
             // A second opening, so that the lock ends with the counts and not with their thread.
             Some(path) => Self::with_target(path, open, metrics),
-            None => Ok(Self { resets: metrics.resets, ..Self::default() }),
+            None => Ok(Self { metrics, ..Self::default() }),
         }
     }
 
@@ -68,11 +66,11 @@ impl FileCounts {
         }
         let accounts = contents.lines.into_iter().map(Account::read);
         let accounts = accounts.map(|account| (account.name().to_owned(), Arc::new(account))).collect();
-        let trouble = Arc::new(Trouble::new(path.clone(), metrics.failures));
+        let trouble = Arc::new(Trouble::new(path.clone(), metrics.failures.clone()));
         let target = target(&path).map_err(failed)?;
         let writer = UsageWriter::start(contents.image, target, Arc::clone(&trouble)).map_err(failed)?;
         let kept = Kept { path, file, writer, trouble, patience: PATIENCE };
-        Ok(Self { accounts: RwLock::new(accounts), file: Some(kept), resets: metrics.resets })
+        Ok(Self { accounts: RwLock::new(accounts), file: Some(kept), metrics })
     }
 
     /// Counts one request of an account with one of its keys, and waits until the file has it. A request over a limit is refused and not
@@ -93,7 +91,7 @@ impl FileCounts {
 
     fn admit(&self, account: &str, key: &str, now: Timestamp, limits: &PlanLimits) -> Result<(), Refusal> {
         let account = self.account(account);
-        let is_due = account.admit(key, now, limits, || self.reset(&account))?;
+        let is_due = account.admit(key, now, limits, || self.metrics.note_reset(account.name()))?;
         self.queue(is_due.then_some(account));
         Ok(())
     }
@@ -144,12 +142,6 @@ impl FileCounts {
             return Ok(());
         }
         Err(MeterError::Storage(kept.path.clone(), kept.trouble.last_error()))
-    }
-
-    fn reset(&self, account: &Account) {
-        self.resets.inc();
-        let account = account.name();
-        tracing::warn!(account, "the requests counted were of days to come; they are counted from zero");
     }
 
     fn queue(&self, accounts: impl IntoIterator<Item = Arc<Account>>) {
@@ -302,7 +294,7 @@ mod tests {
             admit(&meter, "acme", at("2026-07-31T12:00:00Z"), &limits).await;
             assert_eq!(meter.remaining("acme", at("2026-07-31T12:00:00Z"), &limits).day, 3 - spent);
         }
-        assert_eq!(meter.resets.get(), 1);
+        assert_eq!(meter.metrics.resets.get(), 1);
     }
 
     /// A disk on which each write takes this long, and which counts them.

@@ -32,8 +32,7 @@ local is_reset = stored[3] > tomorrow or stored[5] > month_of_tomorrow
 if is_reset then
   stored = { 0, 0, 0, 0, 0, 0 }
 end
-local opened = stored[1] > now or stored[1] + 60000 <= now
-if opened then
+if stored[1] > now or stored[1] + 60000 <= now then
   stored[1], stored[2] = now, 0
 end
 if stored[3] < day then

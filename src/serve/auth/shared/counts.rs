@@ -89,11 +89,7 @@ impl SharedCounts {
         match self.call(account, key, now, limits).send(&connection).await {
             Ok(Outcome { counted, is_reset }) => {
                 if is_reset {
-                    self.metrics.resets.inc();
-                    tracing::warn!(
-                        account,
-                        "the requests counted were of days to come; they are counted from zero"
-                    );
+                    self.metrics.note_reset(account);
                 }
                 Ok(counted)
             }
