@@ -311,3 +311,4 @@ SELECT string_agg(name, ', ') AS names FROM filings
 SELECT county, count(*) AS n FROM filings GROUP BY ROLLUP (county)
 SELECT list(name) AS names FROM counties, filings WHERE 1 = 0
 SELECT name, (SELECT count(*) FROM officers o WHERE o.business_id = f.business_id) AS n FROM filings f
+SELECT last_day(a.filed_date) AS day, min(b.fullness - 1.5) AS least, count_if(10 <= b.weekday) AS n FROM filings a LEFT JOIN days b ON a.city = b.holiday AND b.filed_month <= b.holiday GROUP BY 1

@@ -52,7 +52,29 @@ pub(super) fn call(function: &'static Function, given: Vec<Node>) -> Planned<Nod
         'T' => Kind::Time,
         _ => kind,
     };
+    let (function, parts) = column_first(function, parts);
     folded(Node::Call(function, parts, kind))
+}
+
+/// A comparison with the value that has no column last. Where a column is one value in all rows, as after a join that found nothing,
+/// polars gives a comparison as many rows as its first side has.
+fn column_first(function: &'static Function, mut parts: Vec<Node>) -> (&'static Function, Vec<Node>) {
+    let mirrored = [
+        (&f::EQ, &f::EQ),
+        (&f::NOT_EQ, &f::NOT_EQ),
+        (&f::SAME, &f::SAME),
+        (&f::LT, &f::GT),
+        (&f::LT_EQ, &f::GT_EQ),
+        (&f::GT, &f::LT),
+        (&f::GT_EQ, &f::LT_EQ),
+    ];
+    match mirrored.into_iter().find(|(one, _)| std::ptr::eq(*one, function)) {
+        Some((_, other)) if parts[0].columns().is_empty() => {
+            parts.reverse();
+            (other, parts)
+        }
+        _ => (function, parts),
+    }
 }
 
 /// An argument in the type of a letter.
