@@ -6,8 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
 use sunlake::cli::{
-    Cli, LEFT_OUT, World, answer_shell, carry_out, command_line, explain, unusable_variables,
-    without_empty_variables,
+    Cli, LEFT_OUT, World, carry_out, command_line, explain, unusable_variables, without_empty_variables,
 };
 
 #[global_allocator]
@@ -29,11 +28,6 @@ fn main() -> ExitCode {
 #[expect(clippy::print_stderr, reason = "before the runtime there is no log")]
 fn run() -> ExitCode {
     let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
-    match answer_shell(std::env::args_os().collect(), std::env::current_dir().ok().as_deref(), &is_empty) {
-        Ok(true) => return ExitCode::SUCCESS,
-        Ok(false) => {}
-        Err(error) => error.exit(),
-    }
     let unusable = unusable_variables(std::env::vars_os());
     if !unusable.is_empty() {
         let error = start_without(&unusable);

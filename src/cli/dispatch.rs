@@ -61,7 +61,7 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
         Command::Serve(arguments) => command::serve::serve(session, arguments, log).await,
         Command::Keys { keys, command } => command::keys::keys(session, keys, command).await,
         Command::Report => command::status::report(session),
-        Command::Doctor { pipelines } => command::doctor::doctor(session, pipelines).await,
+        Command::Doctor => command::doctor::doctor(session).await,
         Command::Export { command } => command::export::export(session, command),
         Command::Completions { shell } => command::manual::completions(*shell),
         Command::Schema { of } => command::manual::schema(*of),

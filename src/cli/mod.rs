@@ -7,14 +7,12 @@
 //! - `output`: results, errors, log and progress
 //! - `session`: one invocation: its flags, its day, and clock, environment, randomness and signals
 //! - `context`: the lake, the API and the state folder
-//! - `completion`: what a shell offers while a command line is typed
 //! - `command`: the commands, a file each
 //! - `library_variables`: variables of libraries without which the program must start
 //! - `dispatch`: one command from its flags to its exit code
 
 mod args;
 mod command;
-mod completion;
 mod context;
 mod dispatch;
 pub mod exit;
@@ -27,7 +25,6 @@ pub use args::{
     PruneFlags, QueryArguments, RowFormat, Schedule, SchemaOf, Selection, ServeArguments, Since,
     SnapshotCommand, SnapshotName, command_line, explain, without_empty_variables,
 };
-pub use completion::answer_shell;
 pub use dispatch::carry_out;
 pub use library_variables::{LEFT_OUT, unusable_variables};
 pub use session::World;

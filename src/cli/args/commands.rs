@@ -152,20 +152,15 @@ pub enum Command {
     },
     /// Write the HTML report and the catalogue of the newest snapshot
     Report,
-    /// Check what a run needs: time, disk, lock, lake, pipeline files, key; sends at most 1 request
-    Doctor {
-        /// Folder of pipeline files
-        #[arg(long, env = "SUNLAKE_PIPELINES", default_value = "pipelines")]
-        #[arg(value_parser = named_path(), value_name = "PATH")]
-        pipelines: PathBuf,
-    },
+    /// Check what a run needs: time, disk, lake, key; sends at most 1 request
+    Doctor,
     /// Export for other programs: text files, a DuckDB file, a Delta table, a DuckLake catalogue
     Export {
         /// What to export.
         #[command(subcommand)]
         command: ExportCommand,
     },
-    /// Shell completions on stdout: commands, flags, and the snapshots, runs, tables and pipelines at hand
+    /// Shell completions on stdout: commands, flags and their values
     Completions {
         /// Shell
         shell: clap_complete::Shell,

@@ -2,10 +2,8 @@
 
 use crate::cli::context::api_access::{Access, api_key};
 use crate::cli::context::open_lake::{is_in_store, no_snapshot, open_lake, state_dir};
-use crate::cli::context::pipeline_file::pipeline_files;
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::{ErrorText, MAKE_SNAPSHOT, with_causes};
-use crate::cli::output::words::count;
 use crate::cli::session::Session;
 use crate::client::{Bounds, Budget, Client, ClientConfig, Ledger, StopSwitch};
 use crate::contract::account::Account;
@@ -13,12 +11,9 @@ use crate::contract::eastern::day_start;
 use crate::contract::endpoint::DATA_SCOPE;
 use crate::contract::plan::Plan;
 use crate::lake::{Lake, LakeError};
-use crate::pipeline::PipelineError;
-use crate::pipeline::config::file::{Pipeline, check_sql};
 use jiff::civil::{Date, date};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A larger difference from the API's clock is noted.
@@ -66,7 +61,7 @@ fn failed(subject: &'static str, error: impl Into<CommandError>) -> Finding {
     Finding { hint, ..bad(subject, error.code(), what) }
 }
 
-pub(crate) async fn doctor(session: &Session<'_>, pipelines: &Path) -> Result<u8, CommandError> {
+pub(crate) async fn doctor(session: &Session<'_>) -> Result<u8, CommandError> {
     let mut findings = vec![zone(day_start)];
     let mut requests = 0;
     match open_lake(session) {
@@ -80,7 +75,6 @@ pub(crate) async fn doctor(session: &Session<'_>, pipelines: &Path) -> Result<u8
         // The lake's folder may be the one where requests are counted, so none is sent.
         Err(error) => findings.push(failed("lake", error)),
     }
-    findings.extend(of_pipelines(pipelines));
     let code = worst(&findings);
     let value = serde_json::json!({ "findings": findings, "requests": requests, "exit_code": code });
     session.report(&value, || text(&findings, requests))?;
@@ -123,16 +117,7 @@ fn zone(start: impl Fn(Date) -> Timestamp) -> Finding {
 }
 
 fn of_lake(session: &Session<'_>, lake: &Lake) -> Result<Vec<Finding>, CommandError> {
-    let mut findings = Vec::new();
-    findings.push(free_space(lake.root()));
-    findings.push(storage(session, lake)?);
-    findings.push(match lake.holder() {
-        Ok(Some(holder)) => {
-            note("lock", format!("held by {holder}; a second run would end with exit code 8"))
-        }
-        Ok(None) => good("lock", "free"),
-        Err(error) => failed("lock", error),
-    });
+    let mut findings = vec![free_space(lake.root()), storage(session, lake)?];
     findings.extend(snapshot(lake, session.now()).unwrap_or_else(|error| vec![failed("lake", error)]));
     Ok(findings)
 }
@@ -185,7 +170,7 @@ fn storage(session: &Session<'_>, lake: &Lake) -> Result<Finding, CommandError> 
     })
 }
 
-/// The newest commit, whether readers see it, unfinished runs, and whether the clock is behind the commit.
+/// The newest commit, and whether the clock is behind it.
 fn snapshot(lake: &Lake, now: Timestamp) -> Result<Vec<Finding>, LakeError> {
     let Some(commit) = lake.current()? else {
         return Ok(vec![note("lake", format!("{}; {MAKE_SNAPSHOT}", no_snapshot(lake)))]);
@@ -200,52 +185,11 @@ fn snapshot(lake: &Lake, now: Timestamp) -> Result<Vec<Finding>, LakeError> {
             bad("lake", exit::STORAGE, format!("the files of snapshot {number}, the newest, are missing"))
         }
     });
-    if lake.shown().is_some_and(|shown| shown != number) {
-        findings.push(note(
-            "lake",
-            format!("`current` does not show snapshot {number} yet; the next run repairs that"),
-        ));
-    }
-    let unfinished = lake.runs()?.into_iter().filter(|run| run.finished.is_none()).count() as u64;
-    if unfinished > 0 {
-        findings.push(note(
-            "lake",
-            format!("{} did not finish; the next run of the same pipeline resumes", count(unfinished, "run")),
-        ));
-    }
     if now < commit.committed_at {
         let what = format!("it says {now}, before the newest commit was made ({})", commit.committed_at);
         findings.push(bad("clock", exit::SETTINGS, what));
     }
     Ok(findings)
-}
-
-/// Every pipeline file of the folder, read as a run reads it.
-fn of_pipelines(folder: &Path) -> Vec<Finding> {
-    let subject = "pipelines";
-    let files = match pipeline_files(folder) {
-        Ok(files) => files,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let what = format!("there is no folder {}; those built in can be run", folder.display());
-            return vec![note(subject, what)];
-        }
-        Err(error) => return vec![note(subject, format!("{}: {}", folder.display(), with_causes(&error)))],
-    };
-    let mut findings = Vec::new();
-    for file in &files {
-        let read = Pipeline::read(file).map_err(PipelineError::from);
-        let checked =
-            read.and_then(|pipeline| check_sql(&pipeline).map_err(|error| pipeline.with_file(error)));
-        // An aggregate that several files use is reported once.
-        let found = checked.err().map(|error| failed(subject, error));
-        let new = found.filter(|finding| !findings.contains(finding));
-        findings.extend(new);
-    }
-    if findings.is_empty() {
-        let files = count(files.len() as u64, "file");
-        findings.push(good(subject, format!("{files} of {} can be run", folder.display())));
-    }
-    findings
 }
 
 /// Key, scope, plan and clock, from one answer of `/v1/me`, and the number of requests sent.

@@ -1,7 +1,6 @@
 //! `completions`, `man` and `schema`: the program's help in other forms.
 
 use crate::cli::args::{SchemaOf, command_line};
-use crate::cli::completion::VARIABLE;
 use crate::cli::context::folder::require_folder_or_nothing;
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::words::{count, print};
@@ -10,7 +9,6 @@ use crate::pipeline::config::spec::PipelineSpec;
 use crate::pipeline::publish::summary::RunSummary;
 use clap::Command;
 use clap_complete::Shell;
-use clap_complete::env::Shells;
 use schemars::generate::SchemaSettings;
 use serde_json::json;
 use std::io;
@@ -21,15 +19,10 @@ const PROGRAM: &str = "sunlake";
 /// First line of a page that this program wrote: a comment to `man`.
 const MARK: &str = ".\\\" Written by sunlake man; it may be replaced.\n";
 
-/// Prints the script with which a shell asks the program for completions.
+/// Prints the script by which a shell completes commands and flags.
 pub(crate) fn completions(shell: Shell) -> Result<u8, CommandError> {
-    let shells = Shells::builtins();
-    let script = shells.completer(&shell.to_string());
-    let script = script.ok_or_else(|| CommandError::Bug(format!("no completions for {shell}")))?;
     let mut text = Vec::new();
-    script
-        .write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut text)
-        .map_err(|error| CommandError::Bug(error.to_string()))?;
+    clap_complete::generate(shell, &mut command_line(), PROGRAM, &mut text);
     print(&String::from_utf8_lossy(&text))?;
     Ok(exit::DONE)
 }

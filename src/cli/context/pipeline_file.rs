@@ -86,7 +86,7 @@ fn check_kind(given: &Path) -> Result<(), CommandError> {
 }
 
 /// The pipeline files of a folder, sorted. Rules of industries are also TOML files, and no pipelines.
-pub(crate) fn pipeline_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+fn pipeline_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let has_rules =
         |path: &Path| read_regular(path).is_ok_and(|text| text.lines().any(|line| line.trim() == "[[rule]]"));
     let mut files: Vec<PathBuf> =

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sunlake::cli::Cli;
 
 /// Variables that no flag has: name, meaning.
-const WITHOUT_FLAG: [(&str, &str); 18] = [
+const WITHOUT_FLAG: [(&str, &str); 17] = [
     ("SUNLAKE_API_KEY", "The key of the API. It is never given on the command line."),
     ("SUNLAKE_API_KEY_FILE", "A file with that key. Read when `SUNLAKE_API_KEY` is not set."),
     ("SUNLAKE_USAGE_USER", "The user of the store that `--usage redis://…` names. Never in the address."),
@@ -38,10 +38,6 @@ const WITHOUT_FLAG: [(&str, &str); 18] = [
         "A folder for temporary files of large queries; 1 to print what polars does.",
     ),
     ("SUNLAKE_LEFT_OUT", "Set by the program for itself: the variables that it does not use."),
-    (
-        "SUNLAKE_COMPLETE",
-        "Set by the script of `sunlake completions`: the program answers the shell, and does nothing else.",
-    ),
     ("RUST_LOG", "Not read. Use `-v`, `-q` and `--log-format`."),
 ];
 
