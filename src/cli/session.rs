@@ -48,9 +48,10 @@ impl Session<'_> {
         let lake = &self.common.lake;
         let is_in_variable =
             (self.world.variable)("SUNLAKE_LAKE").is_some_and(|named| Path::new(&named) == lake);
-        match is_in_variable || lake == Path::new("output") {
-            true => String::new(),
-            false => format!(" --lake {}", shell_word(&lake.to_string_lossy())),
+        if is_in_variable || lake == Path::new("output") {
+            String::new()
+        } else {
+            format!(" --lake {}", shell_word(&lake.to_string_lossy()))
         }
     }
 
@@ -98,9 +99,10 @@ impl Session<'_> {
         value: &impl Serialize,
         text: impl FnOnce() -> String,
     ) -> Result<u8, CommandError> {
-        match self.common.json {
-            true => print_json(value)?,
-            false => print(&fit(text()))?,
+        if self.common.json {
+            print_json(value)?
+        } else {
+            print(&fit(text()))?
         }
         Ok(exit::DONE)
     }
@@ -108,18 +110,20 @@ impl Session<'_> {
 
 /// A screen as wide as the terminal; in a file or a pipe, as it is.
 fn fit(screen: String) -> String {
-    match std::io::stdout().is_terminal() {
-        true => folded(&screen, usize::from(console::Term::stdout().size().1)),
-        false => screen,
+    if std::io::stdout().is_terminal() {
+        folded(&screen, usize::from(console::Term::stdout().size().1))
+    } else {
+        screen
     }
 }
 
 /// A word as a shell takes it.
 fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@%+=,~".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

@@ -24,10 +24,7 @@ fn replaced(
     }
     let mut shown = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        match is_replaced(c) {
-            true => replace(&mut shown, c),
-            false => shown.push(c),
-        }
+        if is_replaced(c) { replace(&mut shown, c) } else { shown.push(c) }
     }
     Cow::Owned(shown)
 }

@@ -171,18 +171,20 @@ fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
     let absolute = std::path::absolute(lake.root()).unwrap_or_else(|_| lake.root().to_owned());
     let root = format!("coalesce(getvariable('lake'), {})", quoted(&absolute.display().to_string()));
     text_of(|text| {
-        match is_folder {
-            true => head_of_folder(text, commit)?,
-            false => writeln!(text, "-- Views over snapshot {} of {lake}.", commit.snapshot)?,
+        if is_folder {
+            head_of_folder(text, commit)?
+        } else {
+            writeln!(text, "-- Views over snapshot {} of {lake}.", commit.snapshot)?
         }
         for table in tables {
             let name = &table.name;
             let pattern = if table.is_partitioned { "**/*.parquet" } else { "*.parquet" };
             let options = partitioning(table);
             let url = |file: &FileEntry| quoted(&format!("{lake}/{}", lake_path(commit, file)));
-            let files = match is_folder {
-                true => format!("{root} || {}", quoted(&format!("/current/{name}/{pattern}"))),
-                false => format!("[{}]", table.files.iter().map(url).collect::<Vec<_>>().join(", ")),
+            let files = if is_folder {
+                format!("{root} || {}", quoted(&format!("/current/{name}/{pattern}")))
+            } else {
+                format!("[{}]", table.files.iter().map(url).collect::<Vec<_>>().join(", "))
             };
             writeln!(text, "\nCREATE OR REPLACE VIEW {name} AS")?;
             writeln!(text, "    SELECT * FROM read_parquet({files}, {options});")?;

@@ -180,9 +180,10 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// Options of `read_parquet` for the files of a table.
 pub(super) const fn partitioning(table: &Described) -> &'static str {
-    match table.is_partitioned {
-        true => "hive_partitioning = true, hive_types = {'filed_month': VARCHAR}",
-        false => "hive_partitioning = false",
+    if table.is_partitioned {
+        "hive_partitioning = true, hive_types = {'filed_month': VARCHAR}"
+    } else {
+        "hive_partitioning = false"
     }
 }
 

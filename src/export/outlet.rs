@@ -106,9 +106,10 @@ pub(crate) fn check_target(path: &Path, wanted: &'static str) -> Result<(), Expo
         Ok(_) => "file",
         Err(_) => return Ok(()),
     };
-    match found == wanted {
-        true => Ok(()),
-        false => Err(ExportError::WrongTarget { path: path.to_owned(), found, wanted }),
+    if found == wanted {
+        Ok(())
+    } else {
+        Err(ExportError::WrongTarget { path: path.to_owned(), found, wanted })
     }
 }
 

@@ -40,19 +40,17 @@ pub(super) fn check_csv(
         }
         is_of_an_export |= is_made;
     }
-    match is_of_an_export {
-        true => Ok(()),
-        false => Err(not_made(folder, "it holds other files".to_owned())),
-    }
+    if is_of_an_export { Ok(()) } else { Err(not_made(folder, "it holds other files".to_owned())) }
 }
 
 /// Fails if a file is there that is no `DuckDB` file. Returns whether a file is there.
 pub(super) fn check_duckdb_header(file: &Path) -> Result<bool, ExportError> {
     let Ok(mut open) = File::open(file) else { return Ok(false) };
     let mut head = [0; 12];
-    match open.read_exact(&mut head).is_ok() && head.ends_with(DUCKDB_MAGIC) {
-        true => Ok(true),
-        false => Err(not_made(file, "it is no DuckDB file".to_owned())),
+    if open.read_exact(&mut head).is_ok() && head.ends_with(DUCKDB_MAGIC) {
+        Ok(true)
+    } else {
+        Err(not_made(file, "it is no DuckDB file".to_owned()))
     }
 }
 

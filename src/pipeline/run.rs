@@ -40,13 +40,12 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary
     if let Some(record) = lake.unfinished_run(&pipeline.spec.name)?.filter(is_resumable) {
         let of_today = record.today == fresh.today;
         tracing::info!(run_id = record.run_id, today = %record.today, "resuming an unfinished run");
-        let record = match RunState::of(lake.current()?.as_ref()).ended.as_ref() == Some(&record.run_id) {
-            true => record,
-            false => {
-                // Before today's own run.
-                let at = fresh.started_at - SignedDuration::from_millis(1);
-                lake.take_over(record, &new_run_id(at, &pipeline.spec.name, &context.token), at)?
-            }
+        let record = if RunState::of(lake.current()?.as_ref()).ended.as_ref() == Some(&record.run_id) {
+            record
+        } else {
+            // Before today's own run.
+            let at = fresh.started_at - SignedDuration::from_millis(1);
+            lake.take_over(record, &new_run_id(at, &pipeline.spec.name, &context.token), at)?
         };
         let unfinished = record.clone();
         match one_run(pipeline, context, (&lake, &lock), (&client, &progress), Begun::Before(record)).await {

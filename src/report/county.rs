@@ -33,9 +33,12 @@ impl County<'_> {
             let by_people = windows.are_settled().then(|| format!(" ({people:.0} per 10,000 people)"));
             facts.push(year + &by_people.unwrap_or_default());
         }
-        let growth = figures.points_from_state.map(|points| match figures.is_different {
-            true => format!("growth {} points from the state's", points_text(points)),
-            false => "growth no different from the state's".to_owned(),
+        let growth = figures.points_from_state.map(|points| {
+            if figures.is_different {
+                format!("growth {} points from the state's", points_text(points))
+            } else {
+                "growth no different from the state's".to_owned()
+            }
         });
         facts.extend(growth);
         let month = |label: String| format!("{} in the last {label}", filings(figures.filings_last_30_days));

@@ -38,9 +38,12 @@ pub(super) fn headline(figures: &Figures, unread: usize) -> Markup {
 /// The newest week, Monday to Sunday, whose filings have arrived.
 fn settled_week(figures: &Figures) -> Option<Card> {
     let week = figures.weeks.iter().find(|week| week.is_settled)?;
-    let usual = |usual: f64| match week.is_unusual {
-        true => format!(": unusual, weeks differ by {} as a rule", share(Some(usual))),
-        false => format!(": usual, weeks differ by {}", share(Some(usual))),
+    let usual = |usual: f64| {
+        if week.is_unusual {
+            format!(": unusual, weeks differ by {} as a rule", share(Some(usual)))
+        } else {
+            format!(": usual, weeks differ by {}", share(Some(usual)))
+        }
     };
     let against = |ratio: f64| {
         let usual = week.usual_change.map(usual).unwrap_or_default();

@@ -134,9 +134,8 @@ fn trend(figures: &Figures) -> Markup {
 /// Example queries for DuckDB that run as printed; over an object store they need the catalogue's views.
 fn queries(data: &ReportData) -> Markup {
     let lake = data.lake.trim_end_matches('/').replace('\'', "''");
-    let of = |table: &str| match data.is_folder {
-        true => format!("'{lake}/current/{table}/**/*.parquet'"),
-        false => table.to_owned(),
+    let of = |table: &str| {
+        if data.is_folder { format!("'{lake}/current/{table}/**/*.parquet'") } else { table.to_owned() }
     };
     let queries = [
         format!(

@@ -143,9 +143,10 @@ fn growth_table(caption: &str, rows: &[&CountyFigures]) -> Markup {
 pub(super) fn of_month(figures: &Figures, month: &str) -> String {
     let is_complete =
         |row: &MonthFigures| row.entity_type == EVERY_TYPE && row.month == month && row.is_complete;
-    match month.is_empty() || figures.months.iter().any(is_complete) {
-        true => month.to_owned(),
-        false => format!("{month} (incomplete)"),
+    if month.is_empty() || figures.months.iter().any(is_complete) {
+        month.to_owned()
+    } else {
+        format!("{month} (incomplete)")
     }
 }
 

@@ -35,10 +35,7 @@ struct OrEmpty<'t>(&'t SnapshotFiles);
 
 impl Tables for OrEmpty<'_> {
     fn rows(&self, table: &str) -> Option<Result<(LazyFrame, Vec<PathBuf>), PolarsError>> {
-        match self.0.get(table)?.is_empty() {
-            true => NoRows::default().rows(table),
-            false => self.0.rows(table),
-        }
+        if self.0.get(table)?.is_empty() { NoRows::default().rows(table) } else { self.0.rows(table) }
     }
 
     fn names(&self) -> Vec<&str> {

@@ -113,9 +113,8 @@ pub(super) fn same_kind(nodes: Vec<Node>) -> Planned<Vec<Node>> {
         };
         common = kind.map_or_else(|| unlike(&nodes), Ok)?;
     }
-    let as_common = |node: Node| match is_read && is_text(&node) {
-        true => constant_as(&node, common),
-        false => cast_as(node, common, 64, false),
+    let as_common = |node: Node| {
+        if is_read && is_text(&node) { constant_as(&node, common) } else { cast_as(node, common, 64, false) }
     };
     nodes.into_iter().map(as_common).collect()
 }

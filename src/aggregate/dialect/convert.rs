@@ -11,9 +11,8 @@ pub(super) fn cast_cell(
     bits: u8,
 ) -> Result<Option<Cell<'static>>, String> {
     let text = cell.str().trim();
-    let unclear = |is: bool, form: &str| match is {
-        true => Err(format!("the text '{text}' is {} in another form: {form}", to.name())),
-        false => Ok(None),
+    let unclear = |is: bool, form: &str| {
+        if is { Err(format!("the text '{text}' is {} in another form: {form}", to.name())) } else { Ok(None) }
     };
     Ok(match (from, to) {
         (_, Kind::Text) => Some(Cell::Text(cell.show(from)?.into())),

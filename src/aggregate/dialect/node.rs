@@ -281,9 +281,10 @@ where
         let made = (0..rows).map(|at| {
             row.clear();
             row.extend(cells.iter().map(|cells| cells.get(at)));
-            match is_strict && row.contains(&Cell::Null) {
-                true => Ok(Cell::Null),
-                false => make(&row, first).map_err(|why| PolarsError::ComputeError(why.into())),
+            if is_strict && row.contains(&Cell::Null) {
+                Ok(Cell::Null)
+            } else {
+                make(&row, first).map_err(|why| PolarsError::ComputeError(why.into()))
             }
         });
         let name = series.first().map_or_else(PlSmallStr::default, |series| series.name().clone());

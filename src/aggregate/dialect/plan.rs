@@ -72,9 +72,12 @@ impl Plan {
     pub(in crate::aggregate) fn collect(self) -> PolarsResult<DataFrame> {
         let is_small = self.bytes <= MOST_IN_MEMORY;
         let frame = orders_kept(self.frame);
-        let run = || match is_small {
-            true => frame.collect(),
-            false => frame.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single()),
+        let run = || {
+            if is_small {
+                frame.collect()
+            } else {
+                frame.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single())
+            }
         };
         on_large_stack(run)?.unwrap_or_else(|| Err(PolarsError::InvalidOperation("a panic".into())))
     }

@@ -47,9 +47,10 @@ pub(in crate::aggregate) fn right_names(wrong: &str, known: &[&str]) -> String {
 
 /// A table that there is not; files are none.
 pub(super) fn no_table<T>(name: &str, known: &[&str]) -> Planned<T> {
-    let way_out = match name.contains('/') {
-        true => "a query names the tables of the lake, not files: FROM filings".to_owned(),
-        false => right_names(name, known),
+    let way_out = if name.contains('/') {
+        "a query names the tables of the lake, not files: FROM filings".to_owned()
+    } else {
+        right_names(name, known)
     };
     let missing = (name.to_owned(), known.iter().map(|name| (*name).to_owned()).collect());
     let reason = format!("there is no table {name}");

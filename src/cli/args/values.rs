@@ -56,10 +56,8 @@ impl<P: TypedValueParser> TypedValueParser for Named<P> {
 
 /// The command line without the variables that are set to nothing, which count as unset.
 pub fn without_empty_variables(command: Command, is_empty: &dyn Fn(&OsStr) -> bool) -> Command {
-    let command = command.mut_args(|arg| match arg.get_env().is_some_and(is_empty) {
-        true => arg.env(Resettable::Reset),
-        false => arg,
-    });
+    let command = command
+        .mut_args(|arg| if arg.get_env().is_some_and(is_empty) { arg.env(Resettable::Reset) } else { arg });
     command.mut_subcommands(|command| without_empty_variables(command, is_empty))
 }
 

@@ -177,13 +177,10 @@ fn snapshot(lake: &Lake, now: Timestamp) -> Result<Vec<Finding>, LakeError> {
     };
     let number = commit.snapshot;
     let mut findings = Vec::new();
-    findings.push(match lake.kept_snapshots()?.contains(&number) {
-        true => {
-            good("lake", format!("snapshot {number} of {}, committed {}", commit.today, commit.committed_at))
-        }
-        false => {
-            bad("lake", exit::STORAGE, format!("the files of snapshot {number}, the newest, are missing"))
-        }
+    findings.push(if lake.kept_snapshots()?.contains(&number) {
+        good("lake", format!("snapshot {number} of {}, committed {}", commit.today, commit.committed_at))
+    } else {
+        bad("lake", exit::STORAGE, format!("the files of snapshot {number}, the newest, are missing"))
     });
     if now < commit.committed_at {
         let what = format!("it says {now}, before the newest commit was made ({})", commit.committed_at);
@@ -219,12 +216,11 @@ async fn account(session: &Session<'_>, lake: &Lake) -> Result<(Vec<Finding>, u6
 
 fn of_account(account: &Account) -> Vec<Finding> {
     let (id, caps, left) = (&account.id, &account.limits, &account.remaining);
-    let key = match account.scopes.iter().any(|scope| scope == DATA_SCOPE) {
-        true => good("key", format!("{id} is accepted, with scope data")),
-        false => {
-            let scopes = account.scopes.join(", ");
-            bad("key", exit::KEY_REFUSED, format!("{id} is accepted, but has no scope data; it has {scopes}"))
-        }
+    let key = if account.scopes.iter().any(|scope| scope == DATA_SCOPE) {
+        good("key", format!("{id} is accepted, with scope data"))
+    } else {
+        let scopes = account.scopes.join(", ");
+        bad("key", exit::KEY_REFUSED, format!("{id} is accepted, but has no scope data; it has {scopes}"))
     };
     let name = match Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month) {
         Some(plan) => format!("{plan:?}").to_lowercase(),

@@ -179,9 +179,10 @@ async fn with_source<T>(
     work: impl AsyncFnOnce(&RunContext) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let spec = &pipeline.spec.source;
-    let embedded = match reads_sample(session, pipeline)? {
-        true => Some(EmbeddedApi::start(spec.sample.clone(), session.today, session.world.now).await?),
-        false => None,
+    let embedded = if reads_sample(session, pipeline)? {
+        Some(EmbeddedApi::start(spec.sample.clone(), session.today, session.world.now).await?)
+    } else {
+        None
     };
     let (source, access) = match &embedded {
         Some(api) => (api.source.clone(), None),

@@ -231,14 +231,15 @@ pub(super) fn price(price: &Price) -> String {
             number(left.day.into()),
             number(left.month.into())
         )?;
-        match price.fits {
-            true => writeln!(text, "fits         yes"),
-            false => match price.complete_on {
+        if price.fits {
+            writeln!(text, "fits         yes")
+        } else {
+            match price.complete_on {
                 Some(day) => {
                     writeln!(text, "fits         no; it takes {}, until {day}", count(price.days, "day"))
                 }
                 None => writeln!(text, "fits         no, and not on any later day"),
-            },
+            }
         }
     })
 }

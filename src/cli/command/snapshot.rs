@@ -89,23 +89,22 @@ fn prune(session: &Session<'_>, lake: &Lake, flags: &PruneFlags) -> Result<u8, C
             .hint("give --keep-last, --keep-daily, --keep-weekly, --keep-monthly or --raw-days"));
     }
     let rules = PruneRules { keep, raw_days: flags.raw_days, today: session.today };
-    let pruning = match flags.dry_run {
-        true => lake.would_prune(&rules)?,
-        false => {
-            let (lock, _) = session.lock(lake, "prune")?;
-            leave_out(lake, &lake.would_prune(&rules)?.snapshots)?;
-            let pruning = lake.prune(&lock, &rules, session.now())?;
-            // A snapshot that was pinned just now stays in it.
-            if let Some(newest) = lake.current()? {
-                match write_catalog(lake, &newest) {
-                    Err(ExportError::Lake(error)) if error.is_full_disk() => {
-                        tracing::warn!("the catalogue is not up to date: {error}; later: sunlake report");
-                    }
-                    written => drop(written?),
+    let pruning = if flags.dry_run {
+        lake.would_prune(&rules)?
+    } else {
+        let (lock, _) = session.lock(lake, "prune")?;
+        leave_out(lake, &lake.would_prune(&rules)?.snapshots)?;
+        let pruning = lake.prune(&lock, &rules, session.now())?;
+        // A snapshot that was pinned just now stays in it.
+        if let Some(newest) = lake.current()? {
+            match write_catalog(lake, &newest) {
+                Err(ExportError::Lake(error)) if error.is_full_disk() => {
+                    tracing::warn!("the catalogue is not up to date: {error}; later: sunlake report");
                 }
+                written => drop(written?),
             }
-            pruning
         }
+        pruning
     };
     let value = json!({
         "dry_run": flags.dry_run, "snapshots": pruning.snapshots, "held": pruning.pending, "runs": pruning.runs,

@@ -206,9 +206,10 @@ fn example_line(example: &Example) -> String {
         true if example.after.is_empty() => pairs(&example.before),
         true => pairs(&example.after),
     };
-    match example.key.is_empty() {
-        true => format!("{kind} {rest}"),
-        false => format!("{kind} {}  {rest}", pairs(&example.key)),
+    if example.key.is_empty() {
+        format!("{kind} {rest}")
+    } else {
+        format!("{kind} {}  {rest}", pairs(&example.key))
     }
 }
 

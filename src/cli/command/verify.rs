@@ -56,10 +56,7 @@ fn verify_text(snapshot: Option<u64>, report: &VerifyReport) -> String {
             Some(number) => write!(text, "snapshot {number}: {files}, {rows}, ")?,
             None => write!(text, "the lake: {files}, {rows} in the newest snapshot, ")?,
         }
-        match report.is_sound() {
-            true => writeln!(text, "sound"),
-            false => writeln!(text, "damaged\nhint: {REPAIR}"),
-        }
+        if report.is_sound() { writeln!(text, "sound") } else { writeln!(text, "damaged\nhint: {REPAIR}") }
     })
 }
 

@@ -51,9 +51,10 @@ impl Access {
     ) -> Result<Self, CommandError> {
         if !is_of_the_web(base_url) {
             // The part before an @ may be a secret.
-            let shown = match base_url.contains('@') {
-                true => "the base URL".to_owned(),
-                false => format!("base URL {base_url:?}"),
+            let shown = if base_url.contains('@') {
+                "the base URL".to_owned()
+            } else {
+                format!("base URL {base_url:?}")
             };
             let error = CommandError::Settings(format!("{shown} does not begin with https:// or http://"));
             return Err(error.hint(format!("give such an address with {address_in}")));

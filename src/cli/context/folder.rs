@@ -5,9 +5,10 @@ use std::path::Path;
 
 /// Fails if there is a file where a folder is wanted.
 pub(crate) fn require_folder_or_nothing(path: &Path) -> Result<(), CommandError> {
-    match path.is_file() {
-        true => Err(CommandError::Settings(format!("{} is a file; a folder is wanted", path.display()))),
-        false => Ok(()),
+    if path.is_file() {
+        Err(CommandError::Settings(format!("{} is a file; a folder is wanted", path.display())))
+    } else {
+        Ok(())
     }
 }
 

@@ -39,12 +39,10 @@ pub(super) fn check_lake_path(path: &Path, home: Option<&str>) -> Result<(), Com
     if path.is_file() {
         return refused("is a file", "give a folder with --lake".to_owned());
     }
-    match is_others(path) {
-        true => refused(
-            "is a folder of other files",
-            "give a lake, or a new or empty folder, with --lake".to_owned(),
-        ),
-        false => Ok(()),
+    if is_others(path) {
+        refused("is a folder of other files", "give a lake, or a new or empty folder, with --lake".to_owned())
+    } else {
+        Ok(())
     }
 }
 

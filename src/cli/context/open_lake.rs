@@ -64,10 +64,7 @@ pub(crate) fn require_lake(lake: &Lake) -> Result<(), CommandError> {
 
 /// Fails for a lake without a snapshot, before anything is made in its folder.
 pub(crate) fn require_snapshot(lake: &Lake) -> Result<(), CommandError> {
-    match lake.is_empty()? {
-        true => Err(CommandError::Settings(no_snapshot(lake)).hint(MAKE_SNAPSHOT)),
-        false => Ok(()),
-    }
+    if lake.is_empty()? { Err(CommandError::Settings(no_snapshot(lake)).hint(MAKE_SNAPSHOT)) } else { Ok(()) }
 }
 
 /// The number of a snapshot of the lake.

@@ -45,9 +45,10 @@ impl ErrorText {
         self.hint = self.hint.map(|hint| {
             let in_lake = |(at, part): (usize, &str)| {
                 let is_command = at % 2 == 1 && part.starts_with("sunlake ");
-                match is_command && !part.starts_with("sunlake keys") && !part.contains(" --lake") {
-                    true => format!("{part}{flag}"),
-                    false => part.to_owned(),
+                if is_command && !part.starts_with("sunlake keys") && !part.contains(" --lake") {
+                    format!("{part}{flag}")
+                } else {
+                    part.to_owned()
                 }
             };
             hint.split('`').enumerate().map(in_lake).collect::<Vec<_>>().join("`")

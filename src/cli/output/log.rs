@@ -90,9 +90,12 @@ pub(crate) fn start_log(common: &Common, terminal: Terminal, is_server: bool) ->
 /// What is shown on stderr. The terminal shows progress and finished parts without the log; other readers get progress at every
 /// level, as words or as fields.
 fn shown(terminal: Terminal, format: LogFormat, own: LevelFilter) -> Targets {
-    let is_shown = |wanted| match terminal.progress == ProgressForm::Lines && format == wanted {
-        true => LevelFilter::INFO,
-        false => LevelFilter::OFF,
+    let is_shown = |wanted| {
+        if terminal.progress == ProgressForm::Lines && format == wanted {
+            LevelFilter::INFO
+        } else {
+            LevelFilter::OFF
+        }
     };
     let of_done = match terminal.progress {
         ProgressForm::Bar | ProgressForm::Plain => LevelFilter::OFF,

@@ -46,9 +46,10 @@ impl Progress {
         match self.terminal.progress {
             ProgressForm::Bar => {
                 let width = || usize::from(console::Term::stderr().size().1);
-                let target = match self.terminal.has_colour {
-                    true => ProgressDrawTarget::stderr(),
-                    false => ProgressDrawTarget::term_like(Box::new(PlainLine(console::Term::stderr()))),
+                let target = if self.terminal.has_colour {
+                    ProgressDrawTarget::stderr()
+                } else {
+                    ProgressDrawTarget::term_like(Box::new(PlainLine(console::Term::stderr())))
                 };
                 self.show_on(target, width);
                 self.bar.enable_steady_tick(Duration::from_millis(200));

@@ -98,9 +98,12 @@ impl Shown {
                 self.pause.map(|(reason, left)| format!("waiting {} {}", duration(left), why(reason)))
             }
             Part::ShortPause => self.pause.map(|(_, left)| format!("waiting {}", duration(left))),
-            Part::Quota => reading.quota.map(|(today, month)| match today <= month {
-                true => format!("{} left today", number(u64::from(today))),
-                false => format!("{} left this month", number(u64::from(month))),
+            Part::Quota => reading.quota.map(|(today, month)| {
+                if today <= month {
+                    format!("{} left today", number(u64::from(today)))
+                } else {
+                    format!("{} left this month", number(u64::from(month)))
+                }
             }),
             Part::TimeLeft if self.ends_later() => Some("continues tomorrow".to_owned()),
             Part::TimeLeft => {

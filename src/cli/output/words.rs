@@ -52,10 +52,7 @@ pub(crate) fn folded(screen: &str, width: usize) -> String {
     };
     screen
         .split_inclusive('\n')
-        .map(|line| match is_foldable(line) {
-            true => folded_line(line, width),
-            false => line.to_owned(),
-        })
+        .map(|line| if is_foldable(line) { folded_line(line, width) } else { line.to_owned() })
         .collect()
 }
 

@@ -112,10 +112,7 @@ fn create_entry(folder: &Path, version: u64, actions: &[Value], commit: &Commit)
         entry.put(format!("{action}\n").as_bytes())?;
     }
     entry.set_modified(SystemTime::from(commit.committed_at))?;
-    match entry.publish_if_absent()? {
-        true => Ok(()),
-        false => Err(ExportError::Overtaken(version, folder.to_owned())),
-    }
+    if entry.publish_if_absent()? { Ok(()) } else { Err(ExportError::Overtaken(version, folder.to_owned())) }
 }
 
 /// The snapshot that a version comes from.

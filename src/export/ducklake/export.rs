@@ -39,7 +39,8 @@ pub(crate) fn export_ducklake(
     outlet::check_target(file, "file")?;
     if !force && check_duckdb_header(file)? {
         let read_only: [&OsStr; 2] = [file.as_os_str(), "-readonly".as_ref()];
-        let name = |line: &'static str| line.strip_prefix("CREATE TABLE ")?.split_once('(').map(|(name, _)| name);
+        let name =
+            |line: &'static str| line.strip_prefix("CREATE TABLE ")?.split_once('(').map(|(name, _)| name);
         let known: Vec<&str> = TABLES.lines().filter_map(name).collect();
         check_ducklake_tables(file, run(program, &read_only, NAMES)?.keys(), &known)?;
     }

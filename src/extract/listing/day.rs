@@ -88,9 +88,10 @@ pub(crate) async fn reconcile_day(
     day: &Slice,
     total: Option<u64>,
 ) -> Result<DayReading> {
-    match match_total(reader, day, total).await? {
-        true => Ok(matching_day(reader, day.to)),
-        false => read_day_again(reader, day).await,
+    if match_total(reader, day, total).await? {
+        Ok(matching_day(reader, day.to))
+    } else {
+        read_day_again(reader, day).await
     }
 }
 

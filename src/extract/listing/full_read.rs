@@ -38,9 +38,10 @@ pub(crate) async fn read(
         reader.range.drift.note();
         return read_again(reader, slice, &expected, &|day| !wrong.contains(&day)).await;
     }
-    match has_drifted(reader, slice, &walked).await? {
-        true => read_again(reader, slice, &expected, &|day| !walked.doubts(day)).await,
-        false => repair(reader, slice, walked.total).await,
+    if has_drifted(reader, slice, &walked).await? {
+        read_again(reader, slice, &expected, &|day| !walked.doubts(day)).await
+    } else {
+        repair(reader, slice, walked.total).await
     }
 }
 
@@ -88,9 +89,10 @@ async fn read_again(
     }
     let mut days = Vec::new();
     for day in days_newest_first(slice.from, slice.to) {
-        days.push(match is_complete(day) || complete.contains(&day) {
-            true => complete_day(reader, day),
-            false => read_day_again(reader, &slice.on(day)).await?,
+        days.push(if is_complete(day) || complete.contains(&day) {
+            complete_day(reader, day)
+        } else {
+            read_day_again(reader, &slice.on(day)).await?
         });
     }
     Ok(days)

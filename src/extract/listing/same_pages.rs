@@ -28,11 +28,10 @@ impl SamePages {
         self.times = if is_same { self.times + 1 } else { 0 };
         let from = before.map_or(0, |(_, from, _)| *from);
         self.last = Some((slice.clone(), offset, rows.to_vec()));
-        match self.times < MOST_PAGES {
-            true => Ok(()),
-            false => {
-                Err(format!("the same {} rows as at offset {from}, {MOST_PAGES} times in a row", rows.len()))
-            }
+        if self.times < MOST_PAGES {
+            Ok(())
+        } else {
+            Err(format!("the same {} rows as at offset {from}, {MOST_PAGES} times in a row", rows.len()))
         }
     }
 }

@@ -113,12 +113,12 @@ pub(crate) fn price_full_read(
         let days = (0..span_days(range.from, range.to)).map(|back| minus_days(range.to, back));
         let rows: u64 = days.clone().map(expected).sum();
         let pages = plan.pages_for(rows + rows / reach).max(1);
-        let waste: f64 = match range.in_parts {
-            true => cost_of_hot_days((range.from, range.to), &rows_on, outline),
-            false => days
-                .filter(|day| expected(*day) > reach)
+        let waste: f64 = if range.in_parts {
+            cost_of_hot_days((range.from, range.to), &rows_on, outline)
+        } else {
+            days.filter(|day| expected(*day) > reach)
                 .map(|day| cost_of_hot_days((day, day), &rows_on, outline))
-                .sum(),
+                .sum()
         };
         pages + waste.round() as u64
     };

@@ -121,10 +121,8 @@ impl Shares {
     }
 
     pub(crate) fn of_zip3(&self, prefix: &str) -> f64 {
-        let usual = || match is_of_florida(prefix) {
-            true => (1.0 - USUAL_ZIP3) / FLORIDA_ZIP3.len() as f64,
-            false => 0.0,
-        };
+        let usual =
+            || if is_of_florida(prefix) { (1.0 - USUAL_ZIP3) / FLORIDA_ZIP3.len() as f64 } else { 0.0 };
         self.share(&self.zip3, prefix).unwrap_or_else(usual)
     }
 

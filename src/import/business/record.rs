@@ -261,9 +261,10 @@ mod tests {
             let lines: Vec<&[u8]> =
                 text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
             try_changed(&lines, |line| {
-                let number = match kind.is_event() {
-                    true => parse_event(kind, line).map(|(number, _)| number),
-                    false => parse_record(kind, line).ok().map(|record| record.number),
+                let number = if kind.is_event() {
+                    parse_event(kind, line).map(|(number, _)| number)
+                } else {
+                    parse_record(kind, line).ok().map(|record| record.number)
                 };
                 assert!(number.is_none_or(|number| !number.is_empty() && number.len() <= 12));
             });

@@ -79,10 +79,7 @@ fn check_places(members: &[Member], directory: u64) -> Result<(), ArchiveError> 
         return Err(ArchiveError::Wrong("its members overlap"));
     }
     let names: HashSet<&str> = members.iter().map(|member| &*member.name).collect();
-    match names.len() == members.len() {
-        true => Ok(()),
-        false => Err(ArchiveError::Wrong("two members have one name")),
-    }
+    if names.len() == members.len() { Ok(()) } else { Err(ArchiveError::Wrong("two members have one name")) }
 }
 
 fn part(archive: &Origin, from: u64, most: u64) -> io::Result<Vec<u8>> {

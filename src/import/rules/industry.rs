@@ -132,9 +132,10 @@ impl Industries {
                 Scope::Nonprofit => is_nonprofit,
             };
             if fits {
-                let end = match phrase.is_prefix {
-                    true => words[found.end()..].find(' ').map_or(words.len(), |rest| found.end() + rest),
-                    false => found.end() - 1,
+                let end = if phrase.is_prefix {
+                    words[found.end()..].find(' ').map_or(words.len(), |rest| found.end() + rest)
+                } else {
+                    found.end() - 1
                 };
                 let rank = (phrase.strength, end, phrase.words, Reverse(phrase.order), Reverse(at));
                 best = best.max(Some(rank));
@@ -190,9 +191,10 @@ fn name_words(name: &str) -> String {
 fn capitals(name: &str) -> Vec<char> {
     let mut upper = Vec::with_capacity(name.len());
     let is_kept = |letter: &char| !matches!(letter, '\'' | '’' | '`');
-    match name.is_ascii() {
-        true => upper.extend(name.bytes().map(|byte| char::from(byte.to_ascii_uppercase())).filter(is_kept)),
-        false => upper.extend(name.chars().flat_map(char::to_uppercase).filter(is_kept)),
+    if name.is_ascii() {
+        upper.extend(name.bytes().map(|byte| char::from(byte.to_ascii_uppercase())).filter(is_kept))
+    } else {
+        upper.extend(name.chars().flat_map(char::to_uppercase).filter(is_kept))
     }
     upper
 }

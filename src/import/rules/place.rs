@@ -233,9 +233,10 @@ fn title_case(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut in_word = false;
     for letter in text.chars() {
-        match in_word {
-            true => shown.extend(letter.to_lowercase()),
-            false => shown.extend(letter.to_uppercase()),
+        if in_word {
+            shown.extend(letter.to_lowercase())
+        } else {
+            shown.extend(letter.to_uppercase())
         }
         in_word = letter.is_alphabetic();
     }

@@ -57,9 +57,10 @@ fn list(folder: &Path, inside: &str, found: &mut BTreeSet<String>) -> Result<(),
     for name in names(folder)? {
         let path = folder.join(&name);
         let name = if inside.is_empty() { name } else { format!("{inside}/{name}") };
-        match fs::symlink_metadata(&path).map_err(LakeError::storage("look at", &path))?.is_dir() {
-            true => list(&path, &name, found)?,
-            false => drop(found.insert(name)),
+        if fs::symlink_metadata(&path).map_err(LakeError::storage("look at", &path))?.is_dir() {
+            list(&path, &name, found)?;
+        } else {
+            found.insert(name);
         }
     }
     Ok(())

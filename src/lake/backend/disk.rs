@@ -244,12 +244,13 @@ fn lacks_links(error: &io::Error) -> bool {
 }
 
 fn name_lack_of_links(error: io::Error) -> io::Error {
-    match lacks_links(&error) {
-        true => io::Error::new(
+    if lacks_links(&error) {
+        io::Error::new(
             io::ErrorKind::Unsupported,
             "this disk has no hard links, which atomic commits need; put the lake on one that has them",
-        ),
-        false => error,
+        )
+    } else {
+        error
     }
 }
 

@@ -62,9 +62,10 @@ fn is_loopback(host: &str) -> bool {
 fn without_retry(error: HttpError) -> HttpError {
     let first: &(dyn Error + 'static) = &error;
     let mut causes = std::iter::successors(Some(first), |cause| Error::source(*cause));
-    match causes.any(|cause| cause.to_string().contains(UNTRUSTED)) {
-        true => HttpError::new(HttpErrorKind::Unknown, error),
-        false => error,
+    if causes.any(|cause| cause.to_string().contains(UNTRUSTED)) {
+        HttpError::new(HttpErrorKind::Unknown, error)
+    } else {
+        error
     }
 }
 

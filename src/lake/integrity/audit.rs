@@ -101,11 +101,12 @@ impl Lake {
         for entry in commit.files(None) {
             report.files += 1;
             // Of a lake in an object store, the local file is only a copy.
-            let shared = match self.is_remote() {
-                true => Some(commit.object_of(entry)),
-                false => fs::metadata(dir.join(&entry.path))
+            let shared = if self.is_remote() {
+                Some(commit.object_of(entry))
+            } else {
+                fs::metadata(dir.join(&entry.path))
                     .map(|found| format!("{} {} {}", found.dev(), found.ino(), entry.blake3))
-                    .ok(),
+                    .ok()
             };
             let is_seen = shared.as_ref().is_some_and(|shared| seen.contains(shared));
             // A damaged file has another name in each snapshot of a folder.

@@ -116,9 +116,10 @@ impl Lake {
         let parents = readable.all().map(|commit| (commit.snapshot, commit.parent));
         let missing = missing(numbers, parents, lost, &self.left_for_review(runs)?);
         for (snapshot, Missing { is_pending, why }) in &missing {
-            let (path, kind) = match is_pending {
-                true => (self.layout.pending_commit(*snapshot), ProblemKind::Pending(*snapshot)),
-                false => (self.layout.commit(*snapshot), ProblemKind::Commit(*snapshot)),
+            let (path, kind) = if *is_pending {
+                (self.layout.pending_commit(*snapshot), ProblemKind::Pending(*snapshot))
+            } else {
+                (self.layout.commit(*snapshot), ProblemKind::Commit(*snapshot))
             };
             report.note(&self.path_for_user(&path), why, kind);
         }

@@ -112,9 +112,10 @@ impl Lake {
             }
             _ => {
                 record.files.remove(at);
-                match self.quarantine_file(&name)? {
-                    true => "quarantined; no snapshot needs it",
-                    false => "it is lost; no snapshot needs it",
+                if self.quarantine_file(&name)? {
+                    "quarantined; no snapshot needs it"
+                } else {
+                    "it is lost; no snapshot needs it"
                 }
             }
         };

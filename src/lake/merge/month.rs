@@ -232,9 +232,10 @@ impl Merged {
     fn into_rows(self, existing: &RecordBatch, observed: &RecordBatch) -> Result<RecordBatch, LakeError> {
         let failed = || LakeError::arrow("merge rows");
         let is_all_new = self.picks.iter().copied().eq((0..observed.num_rows()).map(|row| (NEW, row)));
-        let rows = match is_all_new {
-            true => observed.clone(),
-            false => interleave_record_batch(&[existing, observed], &self.picks).map_err(failed())?,
+        let rows = if is_all_new {
+            observed.clone()
+        } else {
+            interleave_record_batch(&[existing, observed], &self.picks).map_err(failed())?
         };
         let instants = |micros: Vec<i64>| -> ArrayRef {
             Arc::new(TimestampMicrosecondArray::from(micros).with_timezone("UTC"))

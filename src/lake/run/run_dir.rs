@@ -92,9 +92,10 @@ fn journal_name(snapshot: u64) -> String {
 /// The record of a run in the bytes of its file.
 fn decoded(run_id: &str, bytes: &[u8], path: &Path) -> Result<RunRecord, LakeError> {
     let record: RunRecord = unseal(bytes, path)?;
-    match record.run_id == run_id {
-        true => Ok(record),
-        false => Err(LakeError::damaged(path, format!("it is the record of run {}", record.run_id))),
+    if record.run_id == run_id {
+        Ok(record)
+    } else {
+        Err(LakeError::damaged(path, format!("it is the record of run {}", record.run_id)))
     }
 }
 

@@ -132,9 +132,10 @@ impl Lake {
 
     /// The commit of a snapshot whose tables exist, pending review or not.
     pub fn present_or_pending(&self, snapshot: u64) -> Result<Commit, LakeError> {
-        match self.pending_snapshots()?.contains(&snapshot) {
-            true => self.pending_commit(snapshot),
-            false => self.present(snapshot),
+        if self.pending_snapshots()?.contains(&snapshot) {
+            self.pending_commit(snapshot)
+        } else {
+            self.present(snapshot)
         }
     }
 }

@@ -202,9 +202,10 @@ fn check(spec: &PipelineSpec) -> Vec<WrongKey> {
 
 /// The text of a file that is one: a pipe would be waited for without end.
 pub(crate) fn read_regular(path: &Path) -> io::Result<String> {
-    match std::fs::metadata(path)?.is_file() {
-        true => std::fs::read_to_string(path),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+    if std::fs::metadata(path)?.is_file() {
+        std::fs::read_to_string(path)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
     }
 }
 
@@ -244,9 +245,10 @@ fn nearest_pipeline(path: &Path) -> Option<String> {
     let mut all: Vec<&str> = built_in::pipeline_names().collect();
     all.extend(names.iter().map(String::as_str));
     let near = nearest(wrong, all, NEAR)?;
-    Some(match names.iter().any(|name| name == near) {
-        true => path.with_file_name(format!("{near}.toml")).display().to_string(),
-        false => format!("the built-in pipeline `{near}`"),
+    Some(if names.iter().any(|name| name == near) {
+        path.with_file_name(format!("{near}.toml")).display().to_string()
+    } else {
+        format!("the built-in pipeline `{near}`")
     })
 }
 

@@ -22,9 +22,10 @@ const POSTED_AFTER: u32 = 14;
 /// Files of days that do not count, and whose day and kind no other file has: neither a daily file, nor a quarterly set that is as new.
 pub(super) fn broken_files(imports: &[ImportRow]) -> impl Iterator<Item = &ImportRow> {
     let covers = |row: &ImportRow, broken: &ImportRow| {
-        let is_in_time = match row.quarterly {
-            true => row.source_date >= broken.source_date,
-            false => row.source_date == broken.source_date,
+        let is_in_time = if row.quarterly {
+            row.source_date >= broken.source_date
+        } else {
+            row.source_date == broken.source_date
         };
         row.is_sound() && row.kind == broken.kind && is_in_time
     };
@@ -127,9 +128,10 @@ pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today
     for row in before.into_iter().filter(|row| Month::of(row.filed_date).is_none_or(is_kept)) {
         rows.insert((row.filed_date, row.entity_type), row.landed);
     }
-    let files: Vec<PathBuf> = match is_lost {
-        true => months.into_values().collect(),
-        false => changed.into_values().flat_map(|files| files.after).collect(),
+    let files: Vec<PathBuf> = if is_lost {
+        months.into_values().collect()
+    } else {
+        changed.into_values().flat_map(|files| files.after).collect()
     };
     let counts = LakeCounts::of(&files, today)?;
     for (day, listing) in counts.days().flat_map(|day| Listing::EVERY_TYPE.map(|listing| (day, listing))) {
@@ -147,9 +149,10 @@ pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today
     rows.retain(|(_, entity_type), _| names.is_some() || is_other(entity_type));
     let row = |((filed_date, entity_type), landed): ((Date, String), i64)| {
         let until = plus_days(filed_date, POSTED_AFTER);
-        let (first, of_listing) = match is_other(&entity_type) {
-            true => (others, &missing_others),
-            false => (names.unwrap_or(others), &missing_names),
+        let (first, of_listing) = if is_other(&entity_type) {
+            (others, &missing_others)
+        } else {
+            (names.unwrap_or(others), &missing_names)
         };
         let has_gap = missing.iter().chain(of_listing).any(|day| (filed_date..=until).contains(day));
         let complete = first <= filed_date && until <= newest && !has_gap;

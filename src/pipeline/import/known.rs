@@ -28,9 +28,10 @@ pub(super) struct Known {
 /// What names a text without opening it: its size and checksum, with its kind and day; without a checksum its name, its size and the
 /// time of change of its file.
 fn stamp_of(name: &str, (kind, day): (&str, Option<Date>), stamp: &str) -> String {
-    match stamp.contains(" with checksum ") {
-        true => format!("{kind} {day:?} {stamp}"),
-        false => format!("{name} {stamp}"),
+    if stamp.contains(" with checksum ") {
+        format!("{kind} {day:?} {stamp}")
+    } else {
+        format!("{name} {stamp}")
     }
 }
 

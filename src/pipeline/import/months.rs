@@ -61,9 +61,10 @@ pub(super) fn merge_months(
         // Gone after an error, so that no thread waits for room in it.
         results.into_iter().try_for_each(|result| take(staging, result?, &mut made))
     })?;
-    match waiting.into_inner().unwrap_or_else(PoisonError::into_inner).is_empty() {
-        true => Ok(made),
-        false => Err(PipelineError::Bug("a thread of the merge ended early".to_owned())),
+    if waiting.into_inner().unwrap_or_else(PoisonError::into_inner).is_empty() {
+        Ok(made)
+    } else {
+        Err(PipelineError::Bug("a thread of the merge ended early".to_owned()))
     }
 }
 

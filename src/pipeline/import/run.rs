@@ -145,9 +145,10 @@ pub(in crate::pipeline) fn import_again(
             copies: None,
         },
     )?;
-    match loaded.opened == imported.files {
-        true => stage_days(staging, journal.today),
-        false => Err(refuse("a file is not what the run read".to_owned())),
+    if loaded.opened == imported.files {
+        stage_days(staging, journal.today)
+    } else {
+        Err(refuse("a file is not what the run read".to_owned()))
     }
 }
 

@@ -207,13 +207,15 @@ impl Enriching<'_, '_> {
             (rows, is_sound) = (officers.rows, officers.rejects.is_empty());
         }
         let state = &mut self.run.state.enrich;
-        match rows.is_empty() && is_sound {
-            true => drop(state.without_officers.insert(id, (self.run.now)())),
-            false => drop(state.without_officers.remove(&id)),
+        if rows.is_empty() && is_sound {
+            state.without_officers.insert(id, (self.run.now)());
+        } else {
+            state.without_officers.remove(&id);
         }
-        match is_sound {
-            true => drop(state.quarantined_officers.remove(&id)),
-            false => self.note_quarantined(id, LookUp::Officers),
+        if is_sound {
+            state.quarantined_officers.remove(&id);
+        } else {
+            self.note_quarantined(id, LookUp::Officers);
         }
         if is_sound || !rows.is_empty() {
             self.batch.with_officers.insert(id);

@@ -78,9 +78,10 @@ pub(crate) fn check_has_filings(spec: &PipelineSpec, lake: &Lake) -> Result<()> 
     }
     let commit = lake.current()?;
     let filings = commit.as_ref().and_then(|commit| commit.tables.get(Table::Filings.name()));
-    match filings.is_some_and(|filings| filings.rows > 0) {
-        true => Ok(()),
-        false => Err(PipelineError::NoFilings { lake: lake.to_string() }),
+    if filings.is_some_and(|filings| filings.rows > 0) {
+        Ok(())
+    } else {
+        Err(PipelineError::NoFilings { lake: lake.to_string() })
     }
 }
 

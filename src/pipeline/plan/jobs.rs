@@ -24,9 +24,10 @@ pub(crate) fn listings(spec: &PipelineSpec) -> Vec<Listing> {
     if !spec.extract.filings || spec.registry.is_some() || spec.enrich.is_some() {
         return Vec::new();
     }
-    match spec.extract.types.is_empty() {
-        true => Listing::EVERY_TYPE.to_vec(),
-        false => spec.extract.types.iter().copied().map(Listing::Of).collect(),
+    if spec.extract.types.is_empty() {
+        Listing::EVERY_TYPE.to_vec()
+    } else {
+        spec.extract.types.iter().copied().map(Listing::Of).collect()
     }
 }
 

@@ -106,9 +106,10 @@ fn of_days(listing: Listing, growth: &BTreeMap<Date, u64>, inputs: &PlanInputs<'
         |day: Date| listing == Listing::Untyped && inputs.change(day).is_some_and(|change| change < 0);
     let fit = |day: &Date| {
         let of_lost = price_lost(known(*day), inputs.plan);
-        match shrank(*day) {
-            true => pace.sum(|run| run.shrank).of_day(of_lost),
-            false => pace.sum(|run| run.grew).of_day(USUALLY_LOSING * of_lost),
+        if shrank(*day) {
+            pace.sum(|run| run.shrank).of_day(of_lost)
+        } else {
+            pace.sum(|run| run.grew).of_day(USUALLY_LOSING * of_lost)
         }
     };
     read + growth.keys().map(fit).sum::<f64>().round() as u64

@@ -49,9 +49,10 @@ fn count_days(staging: &Staging, as_of: Date, today: Date) -> Result<BTreeMap<Da
     let before: Vec<DayRow> = staged_rows(staging)?;
     let changed = staging.changed_months();
     let changed_names: BTreeSet<String> = changed.keys().map(Month::to_string).collect();
-    let files: Vec<PathBuf> = match before.is_empty() {
-        true => staging.sound_table(Table::Filings)?,
-        false => changed.into_values().flat_map(|files| files.after).collect(),
+    let files: Vec<PathBuf> = if before.is_empty() {
+        staging.sound_table(Table::Filings)?
+    } else {
+        changed.into_values().flat_map(|files| files.after).collect()
     };
     // The state's files have the businesses of all times.
     let is_of_state = staging.manifests().contains_key(Table::Imports.name());

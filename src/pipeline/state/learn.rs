@@ -36,9 +36,10 @@ impl Run<'_> {
     fn remember_drifted(&mut self, landing: &Landing) {
         for (label, day) in &landing.complete {
             let days = self.state.drifted.entry(label.clone()).or_default();
-            match landing.drifted.contains(&(label.clone(), *day)) {
-                true => days.insert(*day),
-                false => days.remove(day),
+            if landing.drifted.contains(&(label.clone(), *day)) {
+                days.insert(*day)
+            } else {
+                days.remove(day)
             };
         }
     }

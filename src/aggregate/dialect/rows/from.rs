@@ -183,10 +183,7 @@ pub(super) fn matched(
         Kept::Left { with_match } => !is_right && !with_match,
     };
     for (of_side, rows, is_right) in [(of_left, &mut left, false), (of_right, &mut right, true)] {
-        match keeps(is_right) {
-            true => others.extend(of_side),
-            false => *rows = filtered(rows.clone(), of_side),
-        }
+        if keeps(is_right) { others.extend(of_side) } else { *rows = filtered(rows.clone(), of_side) }
     }
     let left = with_keys(left, equal.iter().map(|(one, _)| one), ids);
     let right = with_keys(right, equal.iter().map(|(_, other)| other), ids);
@@ -243,9 +240,10 @@ fn on_keys(left: &LazyFrame, right: &LazyFrame, keys: (&[Id], &[Id]), how: JoinT
 
 /// All pairs of rows that match.
 fn pairs(left: &Keyed, right: &Keyed, others: Vec<Node>) -> LazyFrame {
-    let frame = match left.1.is_empty() {
-        true => left.0.frame.clone().cross_join(right.0.frame.clone(), None),
-        false => on_keys(&left.0.frame, &right.0.frame, (&left.1, &right.1), JoinType::Inner),
+    let frame = if left.1.is_empty() {
+        left.0.frame.clone().cross_join(right.0.frame.clone(), None)
+    } else {
+        on_keys(&left.0.frame, &right.0.frame, (&left.1, &right.1), JoinType::Inner)
     };
     filtered(Rows::new(frame, Vec::new()), others).frame
 }
@@ -278,9 +276,12 @@ fn by_pairs(left: Keyed, right: Keyed, kept: Kept, others: Vec<Node>, ids: &Ids)
     };
     let columns: Vec<Column> = left.0.columns.iter().chain(&right.0.columns).cloned().collect();
     let full = |frame: LazyFrame, rows: &Keyed| {
-        let all = columns.iter().map(|column| match rows.0.has(&column.id) {
-            true => col(column.id.clone()),
-            false => Cell::Null.literal(column.kind).alias(column.id.clone()),
+        let all = columns.iter().map(|column| {
+            if rows.0.has(&column.id) {
+                col(column.id.clone())
+            } else {
+                Cell::Null.literal(column.kind).alias(column.id.clone())
+            }
         });
         frame.select(all.collect::<Vec<_>>())
     };

@@ -23,15 +23,14 @@ pub(crate) fn changes(session: &Session<'_>, arguments: &ChangesArguments) -> Re
     let columns = if is_feed { FEED_COLUMNS } else { COLUMNS };
     let question = Question { sql: sql(&lake, arguments, columns)?, snapshot: None };
     let output = arguments.output.as_deref();
-    let found = match is_feed {
-        true => {
-            output.map_or(Ok(()), require_folder_of)?;
-            let (rows, found) = ask(session, &question)?;
-            let rows = objects_of(rows.path()).map_err(PipelineError::from)?;
-            put(feed(&rows, session.now()).as_bytes(), output)?;
-            found
-        }
-        false => answer(session, &question, arguments.format, output)?,
+    let found = if is_feed {
+        output.map_or(Ok(()), require_folder_of)?;
+        let (rows, found) = ask(session, &question)?;
+        let rows = objects_of(rows.path()).map_err(PipelineError::from)?;
+        put(feed(&rows, session.now()).as_bytes(), output)?;
+        found
+    } else {
+        answer(session, &question, arguments.format, output)?
     };
     if found == 0 && !session.common.quiet {
         // Where stderr is closed, the rows are all that is left.

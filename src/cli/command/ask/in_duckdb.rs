@@ -11,11 +11,10 @@ pub(crate) fn with_duckdb(lake: &Lake, error: AggregateError, sql: &str) -> Comm
         matches!(&error, AggregateError::Query(why) | AggregateError::Condition(why) if why.is_for_duckdb);
     let error = CommandError::from(PipelineError::from(error));
     let views = lake.root().join("catalog/views.sql");
-    match is_for_duckdb && views.try_exists().unwrap_or(false) {
-        true => {
-            error.hint(format!("duckdb -init {} -c {}", quoted(&views.display().to_string()), quoted(sql)))
-        }
-        false => error,
+    if is_for_duckdb && views.try_exists().unwrap_or(false) {
+        error.hint(format!("duckdb -init {} -c {}", quoted(&views.display().to_string()), quoted(sql)))
+    } else {
+        error
     }
 }
 

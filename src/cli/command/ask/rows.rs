@@ -148,9 +148,10 @@ fn table(rows: &RecordBatch, width: Option<usize>) -> String {
             line(out, &widths, |at| (&grid.cells[at][row], grid.is_number[at]))?;
         }
         let total = count(rows.num_rows() as u64, "row");
-        match rows.num_rows() > most {
-            true => writeln!(out, "first {most} of {total}; all of them: --format csv")?,
-            false => writeln!(out, "{total}")?,
+        if rows.num_rows() > most {
+            writeln!(out, "first {most} of {total}; all of them: --format csv")?
+        } else {
+            writeln!(out, "{total}")?
         }
         if left_out > 0 {
             let names = grid.names[widths.len()..].join(", ");

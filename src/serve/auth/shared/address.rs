@@ -64,9 +64,10 @@ impl StoreAddress {
     /// The address for the client.
     pub(super) fn connection_info(&self) -> Result<ConnectionInfo, RedisError> {
         let (host, port) = (self.host.clone(), self.port);
-        let address = match self.has_tls {
-            true => ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None },
-            false => ConnectionAddr::Tcp(host, port),
+        let address = if self.has_tls {
+            ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None }
+        } else {
+            ConnectionAddr::Tcp(host, port)
         };
         // Without a name for the connection, which wants a further right.
         let mut settings = RedisConnectionInfo::default().set_db(self.database).set_skip_set_lib_name();

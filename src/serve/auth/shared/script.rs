@@ -45,9 +45,10 @@ impl Call<'_> {
     pub(super) async fn send(&self, connection: &MultiplexedConnection) -> Result<Outcome, Fault> {
         let PlanLimits { per_minute, per_day, per_month, .. } = *self.limits;
         let mut call = COUNT.key(hash_of(self.account));
-        match self.is_now_given {
-            true => call.arg(self.now.as_millisecond()),
-            false => call.arg(""),
+        if self.is_now_given {
+            call.arg(self.now.as_millisecond())
+        } else {
+            call.arg("")
         };
         call.arg(per_minute).arg(per_day).arg(per_month).arg(self.key).arg(MAX_KEYS);
         for (day, month) in days_around(self.now) {
