@@ -1,5 +1,6 @@
 //! Rows of `filings`, `details` and `officers` from API records, and back.
 
+use super::column::{BUSINESS_ID, EXTRA, FETCHED_AT};
 use super::row::{disk_instant, table_row};
 use crate::contract::business::{Address, Detail, Officer, Summary, dissolved_day};
 use crate::contract::county::{county_key, florida_county};
@@ -10,27 +11,27 @@ use serde_json::Value;
 table_row! {
     /// One business, as last read.
     FilingRow of Filings {
-        business_id: i64,
-        document_number: String,
-        name: String,
-        entity_type: String,
-        company_type: String,
-        status: String,
-        filed_date: Date,
-        dissolved_date: Option<Date>,
-        city: String,
-        city_clean: String,
-        zip: String,
-        county: Option<String>,
-        county_key: Option<String>,
-        industry_sector: String,
-        industry_type: String,
-        url: String,
-        source: String,
-        listed: bool,
-        first_seen_at: Timestamp,
-        changed_at: Timestamp,
-        extra: Option<String>,
+        business_id: i64 = BUSINESS_ID,
+        document_number: String = "state document number, upper case",
+        name: String = "business name as sent",
+        entity_type: String = "llc, corporation, partnership, nonprofit, fictitious, trust",
+        company_type: String = "short company type label; open set",
+        status: String = "business status; open set",
+        filed_date: Date = "filing date",
+        dissolved_date: Option<Date> = "day of dissolution; null while active",
+        city: String = "city as filed; spellings vary",
+        city_clean: String = "city in one spelling: in capitals, without punctuation, state and ZIP code; a misspelt Florida city is the one of its ZIP code; empty where the record has none",
+        zip: String = "ZIP code as sent",
+        county: Option<String> = "county name, such as Miami-Dade; null outside Florida and where it is unknown",
+        county_key: Option<String> = "county key in capitals, as in counties; null with county",
+        industry_sector: String = "industry sector key",
+        industry_type: String = "industry type key, <sector>.<type_name>",
+        url: String = "public page of the business",
+        source: String = "where the record comes from: api or state",
+        listed: bool = "false once a complete reading of its day no longer shows it, or it was read as dissolved",
+        first_seen_at: Timestamp = "when a run first saw the business",
+        changed_at: Timestamp = "when a run first saw the record as it is now",
+        extra: Option<String> = EXTRA,
     }
 }
 
@@ -89,26 +90,26 @@ table_row! {
     /// What a look-up adds to one filing.
     #[derive(Default)]
     DetailRow of Details {
-        business_id: i64,
-        principal_street: String,
-        principal_street2: String,
-        principal_city: String,
-        principal_state: String,
-        principal_zip: String,
-        principal_country: String,
-        mailing_street: Option<String>,
-        mailing_street2: Option<String>,
-        mailing_city: Option<String>,
-        mailing_state: Option<String>,
-        mailing_zip: Option<String>,
-        mailing_country: Option<String>,
-        registered_agent_name: String,
-        formation_state: String,
-        last_annual_report_year: i32,
-        officer_count: i32,
-        license_count: i32,
-        fetched_at: Timestamp,
-        extra: Option<String>,
+        business_id: i64 = BUSINESS_ID,
+        principal_street: String = "principal address",
+        principal_street2: String = "principal address, second line",
+        principal_city: String = "principal address, city",
+        principal_state: String = "principal address, state",
+        principal_zip: String = "principal address, ZIP code",
+        principal_country: String = "principal address, country",
+        mailing_street: Option<String> = "mailing address; null when there is none",
+        mailing_street2: Option<String> = "mailing address, second line",
+        mailing_city: Option<String> = "mailing address, city",
+        mailing_state: Option<String> = "mailing address, state",
+        mailing_zip: Option<String> = "mailing address, ZIP code",
+        mailing_country: Option<String> = "mailing address, country",
+        registered_agent_name: String = "name of the registered agent",
+        formation_state: String = "two-letter code of the state of formation",
+        last_annual_report_year: i32 = "year of the last annual report",
+        officer_count: i32 = "number of officers",
+        license_count: i32 = "number of licenses",
+        fetched_at: Timestamp = FETCHED_AT,
+        extra: Option<String> = EXTRA,
     }
 }
 
@@ -174,11 +175,11 @@ impl DetailRow {
 table_row! {
     /// One officer of one business.
     OfficerRow of Officers {
-        business_id: i64,
-        position: i32,
-        name: String,
-        title: String,
-        fetched_at: Timestamp,
+        business_id: i64 = BUSINESS_ID,
+        position: i32 = "place in the API's list, from 0; the list is sorted by name and ends at 25",
+        name: String = "name of the officer",
+        title: String = "title of the officer",
+        fetched_at: Timestamp = FETCHED_AT,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Rows of `changes`: businesses that appeared, changed, vanished or returned. Rows of the state's events, records and files.
 
+use super::column::{BUSINESS_ID, ColumnKind, SOURCE_DATE, SOURCE_RANK};
 use super::row::{Cell, table_row};
 use arrow::array::StringArray;
 use jiff::Timestamp;
@@ -35,6 +36,7 @@ impl Change {
 
 impl Cell for Change {
     type Column = StringArray;
+    const KIND: ColumnKind = ColumnKind::Text;
 
     fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
         cells.map(|change| change.map(|change| change.name())).collect()
@@ -52,89 +54,89 @@ impl Cell for Change {
 table_row! {
     /// One change of one business.
     ChangeRow of Changes {
-        observed_at: Timestamp,
-        observed_on: Date,
-        business_id: i64,
-        change: Change,
-        field: String,
-        old: Option<String>,
-        new: Option<String>,
-        run_id: String,
+        observed_at: Timestamp = "when the run saw it",
+        observed_on: Date = "Eastern day of the run: that of --today where it is given",
+        business_id: i64 = BUSINESS_ID,
+        change: Change = "appeared (not when its day is read completely for the first time, unless the day has come since the last run), changed, vanished from its listing, or returned to it",
+        field: String = "column that changed, such as status when it was dissolved, or more_officers of the details' extra; empty unless change is changed",
+        old: Option<String> = "value before",
+        new: Option<String> = "value after",
+        run_id: String = "run that saw it",
     }
 }
 
 table_row! {
     /// One event of a business.
     EventRow of Events {
-        business_id: i64,
-        position: i32,
-        document_number: String,
-        sequence: i32,
-        code: String,
-        description: String,
-        meaning: String,
-        filed_date: Option<Date>,
-        effective_date: Option<Date>,
-        name: String,
-        renames: bool,
-        note_1: String,
-        note_2: String,
-        note_3: String,
-        street: String,
-        street2: String,
-        city: String,
-        state: String,
-        zip: String,
-        country: String,
-        county: String,
-        source_date: Date,
-        source_rank: i32,
-        repeats: Option<String>,
+        business_id: i64 = BUSINESS_ID,
+        position: i32 = "place among the events of the business, from 0, by filing date and sequence",
+        document_number: String = "state document number, upper case",
+        sequence: i32 = "the state's own number of the event",
+        code: String = "the state's code",
+        description: String = "the state's description",
+        meaning: String = "what it does to the business: inactive and why, active, name, or none",
+        filed_date: Option<Date> = "day on which it was filed",
+        effective_date: Option<Date> = "day on which it takes effect, where that is another",
+        name: String = "the new name, in older records the old one",
+        renames: bool = "whether the state marks it as a change of name",
+        note_1: String = "free text",
+        note_2: String = "free text; of a merged business the other's number",
+        note_3: String = "free text",
+        street: String = "new principal address; all fields are empty where it stays",
+        street2: String = "new principal address, second line",
+        city: String = "new principal address, city",
+        state: String = "new principal address, state",
+        zip: String = "new principal address, ZIP code",
+        country: String = "new principal address, country",
+        county: String = "new county as filed, of fictitious names",
+        source_date: Date = SOURCE_DATE,
+        source_rank: i32 = SOURCE_RANK,
+        repeats: Option<String> = "newer files with the same event: JSON list of their date and rank",
     }
 }
 
 table_row! {
     /// One event of a business without a record.
     UnmatchedEventRow of UnmatchedEvents {
-        business_id: i64,
-        position: i32,
-        document_number: String,
-        source_date: Date,
-        source_rank: i32,
-        event: String,
+        business_id: i64 = BUSINESS_ID,
+        position: i32 = "place among the events of the business, from 0",
+        document_number: String = "state document number, upper case",
+        source_date: Date = SOURCE_DATE,
+        source_rank: i32 = SOURCE_RANK,
+        event: String = "JSON object of the event",
     }
 }
 
 table_row! {
     /// One record of a business.
     RecordRow of Records {
-        business_id: i64,
-        source_date: Date,
-        source_rank: i32,
-        kind: String,
-        filing_type: String,
-        status: String,
-        last_transaction_date: Option<Date>,
-        ended_date: Option<Date>,
-        record: Option<String>,
+        business_id: i64 = BUSINESS_ID,
+        source_date: Date = SOURCE_DATE,
+        source_rank: i32 = SOURCE_RANK,
+        kind: String = "corporate, fictitious or partnership",
+        filing_type: String = "the state's filing type; empty where the kind has none",
+        status: String = "the state's status letter",
+        last_transaction_date: Option<Date> = "last transaction, of corporate records",
+        ended_date: Option<Date> = "cancellation or expiration, of fictitious names and partnerships",
+        record: Option<String> = "JSON object of the record, where newer events or a newer record changed the business since",
     }
 }
 
 table_row! {
     /// One file that was read.
     ImportRow of Imports {
-        digest: String,
-        file: String,
-        kind: String,
-        source_date: Date,
-        quarterly: bool,
-        bytes: i64,
-        records: i64,
-        quarantined: i64,
-        fault: Option<String>,
-        stamp: String,
-        imported_at: Timestamp,
-        run_id: String,
+        digest: String = "blake3 digest of the text, hex",
+        file: String = "path in the folder of the import; of an archive's member: archive/member",
+        kind: String = "what its records are",
+        source_date: Date = SOURCE_DATE,
+        quarterly: bool = "whether it is part of a quarterly set; its date then is that of the set's content",
+        bytes: i64 = "size of the text",
+        records: i64 = "records of its text, those in quarantine included",
+        quarantined: i64 = "records in quarantine",
+        fault: Option<String> = "why the file of a day does not count, such as an error page; null for one that counts",
+        stamp: String = "size and checksum or time of change, by which a later run skips the file unread",
+        imported_at: Timestamp = "when a run read it",
+        run_id: String = "run that read it",
     }
 }
 

@@ -1,5 +1,6 @@
 //! Rows of counts: the API's own per day, per county, per month, statewide, by type; those of the lake's days and months.
 
+use super::column::OBSERVED_ON;
 use super::row::{Ratio, table_row};
 use crate::contract::count::{County, DailyCount, MonthlyCount, Stats, TypeCount};
 use crate::contract::listing::Listing;
@@ -13,9 +14,9 @@ pub const UNSPLIT: &str = "unsplit";
 table_row! {
     /// The API's count of one day.
     DailyCountRow of DailyCounts {
-        observed_on: Date,
-        filed_date: Date,
-        filings: i64,
+        observed_on: Date = OBSERVED_ON,
+        filed_date: Date = "filing date",
+        filings: i64 = "businesses filed that day, as the API counts",
     }
 }
 
@@ -29,13 +30,13 @@ impl DailyCountRow {
 table_row! {
     /// The API's counts of one county.
     CountyRow of Counties {
-        observed_on: Date,
-        county: String,
-        county_key: String,
-        filings_last_7_days: i64,
-        filings_last_30_days: i64,
-        filings_previous_30_days: i64,
-        active_businesses: i64,
+        observed_on: Date = OBSERVED_ON,
+        county: String = "county name",
+        county_key: String = "county key in capitals",
+        filings_last_7_days: i64 = "filings of the last 7 days",
+        filings_last_30_days: i64 = "filings of the last 30 days",
+        filings_previous_30_days: i64 = "filings of the 30 days before the last 30",
+        active_businesses: i64 = "active businesses",
     }
 }
 
@@ -57,11 +58,11 @@ impl CountyRow {
 table_row! {
     /// The API's count of one month and one type.
     MonthlyCountRow of MonthlyCounts {
-        observed_on: Date,
-        filed_month: String,
-        entity_type: String,
-        filings: i64,
-        partial: bool,
+        observed_on: Date = OBSERVED_ON,
+        filed_month: String = "YYYY-MM",
+        entity_type: String = "business type, other, or unsplit: what the month's total has more than its types; it may be negative",
+        filings: i64 = "filings; over all types, the API's total of the month",
+        partial: bool = "true for the current month while it lasts",
     }
 }
 
@@ -88,14 +89,14 @@ impl MonthlyCountRow {
 table_row! {
     /// The API's statewide figures of one day.
     StatewideRow of Statewide {
-        observed_on: Date,
-        businesses_total: i64,
-        latest_filing_date: Date,
-        updated_at: String,
-        filings_last_7_days: i64,
-        filings_last_30_days: i64,
-        filings_previous_30_days: i64,
-        filings_last_365_days: i64,
+        observed_on: Date = OBSERVED_ON,
+        businesses_total: i64 = "all businesses of the register",
+        latest_filing_date: Date = "newest filing date",
+        updated_at: String = "the API's own timestamp, as sent",
+        filings_last_7_days: i64 = "filings of the last 7 days",
+        filings_last_30_days: i64 = "filings of the last 30 days",
+        filings_previous_30_days: i64 = "filings of the 30 days before the last 30",
+        filings_last_365_days: i64 = "filings of the last 365 days",
     }
 }
 
@@ -118,9 +119,9 @@ impl StatewideRow {
 table_row! {
     /// The API's count of one type in the last 30 days.
     TypeCountRow of TypeSplit {
-        observed_on: Date,
-        entity_type: String,
-        filings: i64,
+        observed_on: Date = OBSERVED_ON,
+        entity_type: String = "business type",
+        filings: i64 = "filings of the last 30 days",
     }
 }
 
@@ -143,48 +144,48 @@ pub(crate) fn counts_in_sums(entity_type: &str, has_every_other_type: bool) -> b
 table_row! {
     /// How complete one listing of one day is.
     CoverageRow of Coverage {
-        filed_date: Date,
-        entity_type: String,
-        expected: i64,
-        landed: i64,
-        complete: bool,
-        settled: bool,
-        checked_at: Timestamp,
+        filed_date: Date = "filing date",
+        entity_type: String = "the listing: * for all types but fictitious, or the one type that was asked for",
+        expected: i64 = "rows the API said the day has",
+        landed: i64 = "rows of the day that the lake shows as listed",
+        complete: bool = "true when the lake holds exactly the rows the API counts for the day",
+        settled: bool = "true when the day was read complete 30 days or more after it ended",
+        checked_at: Timestamp = "when completeness was last checked",
     }
 }
 
 table_row! {
     /// One day.
     DayRow of Days {
-        filed_date: Date,
-        filed_month: String,
-        filed_week: Date,
-        days_ago: i64,
-        weekday: i64,
-        holiday: Option<String>,
-        ordinary: bool,
-        filings: i64,
-        filed: Option<i64>,
-        expected: Option<i64>,
-        complete: bool,
-        settled: bool,
-        usual_filings: Option<Ratio>,
-        fullness: Option<Ratio>,
-        four_weeks_before: Option<i64>,
-        growth_window: Option<String>,
+        filed_date: Date = "filing date",
+        filed_month: String = "YYYY-MM",
+        filed_week: Date = "Monday of its week",
+        days_ago: i64 = "days since, 0 today: the day of the newest statewide figures; below 0 for filings dated ahead",
+        weekday: i64 = "1 Monday to 7 Sunday",
+        holiday: Option<String> = "Florida state holiday, on which the state's office is closed",
+        ordinary: bool = "whether the day has the filings of its weekday: no holiday, no first open day after one, no 1st or 15th of a month",
+        filings: i64 = "listed businesses",
+        filed: Option<i64> = "businesses filed, listed or no more; null of a day that was not complete within 90 days: the API no longer shows all of them",
+        expected: Option<i64> = "rows the API said the day has, when it was last read; null where it was not",
+        complete: bool = "whether coverage proves the day complete, fictitious names included",
+        settled: bool = "whether all of it was read complete 30 days or more after it ended",
+        usual_filings: Option<Ratio> = "of the last 114 days: mean of the same weekday over complete days from 30 to 113 days ago, without holidays and 1sts of a month",
+        fullness: Option<Ratio> = "filings / usual_filings; 1 is as full as usual",
+        four_weeks_before: Option<i64> = "of an ordinary and complete day: mean filings, rounded, of the same weekday in the four weeks before, over at least two ordinary and complete days",
+        growth_window: Option<String> = "newer or older where growth counts the day: an ordinary and complete day of 15 to 42 days ago, and the one 28 days before it",
     }
 }
 
 table_row! {
     /// One month.
     MonthRow of Months {
-        filed_month: String,
-        month_number: i64,
-        filings: i64,
-        filed: Option<i64>,
-        days_complete: i64,
-        complete: bool,
-        settled: bool,
+        filed_month: String = "YYYY-MM",
+        month_number: i64 = "year * 12 + month: the month before has 1 less, the same month a year ago 12 less",
+        filings: i64 = "listed businesses",
+        filed: Option<i64> = "businesses filed, listed or no more; null where days has none: years can be compared by this alone",
+        days_complete: i64 = "days up to today that coverage proves complete, fictitious names included",
+        complete: bool = "whether the month is over and every day of it is complete",
+        settled: bool = "whether the month is complete and every day of it is settled",
     }
 }
 

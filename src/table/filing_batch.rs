@@ -3,7 +3,6 @@
 use super::business::FilingRow;
 use super::error::TableError;
 use super::row::batch_of;
-use super::tables::Table;
 use crate::contract::eastern::epoch_days;
 use arrow::array::{
     ArrayRef, BooleanBuilder, Date32Builder, Int64Builder, RecordBatch, StringBuilder,
@@ -84,13 +83,13 @@ macro_rules! filing_batch {
             /// The rows so far; it is empty again.
             pub(crate) fn take(&mut self) -> Result<RecordBatch, TableError> {
                 let rows = std::mem::take(&mut self.rows);
-                let columns = vec![$((stringify!($field), self.$field.take())),*];
-                batch_of(Table::Filings, rows, columns)
+                batch_of::<FilingRow>(rows, vec![$(self.$field.take()),*])
             }
         }
     };
 }
 
+// In the order of the columns of `FilingRow`.
 filing_batch! {
     business_id: i64 => Int64Builder, clone;
     document_number: &'a str => StringBuilder, as_str;

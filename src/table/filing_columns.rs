@@ -1,7 +1,8 @@
 //! Columns of a batch by name and type: the one way to read a table column by column.
 
+use super::dictionary::columns;
 use super::error::TableError;
-use super::tables::{Table, columns};
+use super::tables::Table;
 use arrow::array::{
     Array, BooleanArray, Date32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
@@ -16,28 +17,10 @@ pub(crate) fn typed_column<'a, A: Array + 'static>(
     table: Table,
     name: &'static str,
 ) -> Result<&'a A, TableError> {
-    let (place, column) = (|| format!("table {}", table.name()), || name.to_owned());
-    let missing = || TableError::MissingColumn { place: place(), column: column() };
-    let known = columns(table).iter().find(|column| column.name == name).ok_or_else(missing)?;
-    let array = batch.column_by_name(name).ok_or_else(missing)?;
-    let expected = known.kind.data_type();
-    let typed = array.as_any().downcast_ref::<A>().filter(|_| *array.data_type() == expected);
-    let Some(typed) = typed else {
-        let (expected, found) = (expected.to_string(), array.data_type().to_string());
-        return Err(TableError::ColumnType { place: place(), column: column(), expected, found });
-    };
-    if known.nullable { Ok(typed) } else { never_null(typed, table, name) }
-}
-
-/// The column, unless a row of it is null.
-pub(super) fn never_null<'a, A: Array>(column: &'a A, table: Table, name: &str) -> Result<&'a A, TableError> {
-    match column.null_count() {
-        0 => Ok(column),
-        nulls => {
-            let place = format!("table {}", table.name());
-            Err(TableError::Null { place, column: name.to_owned(), nulls })
-        }
-    }
+    let known = columns(table).iter().find(|column| column.name == name);
+    let missing =
+        || TableError::MissingColumn { place: format!("table {}", table.name()), column: name.to_owned() };
+    known.ok_or_else(missing)?.of(batch, table)
 }
 
 /// A batch of `filings`, all columns or some. Each method returns one column.

@@ -8,14 +8,15 @@
 //! # Files, in reading order
 //!
 //! - `tables`: every table with key, partition and sort order; the views over them
-//! - `column`: the column dictionary
+//! - `column`: a column: name, type, null and meaning
 //! - `row`: rows as values, rows as columns
-//! - `filing_columns`: columns of filings by name and type
 //! - `business`: rows of filings, details and officers
 //! - `filing_batch`: rows of filings from borrowed texts
 //! - `change`: rows of changes; of the state's events, records and files
 //! - `count`: rows of the API's own counts, of coverage, of days and months
 //! - `reference`: rows of the filter values, their labels, and facts of counties
+//! - `dictionary`: the columns of every table
+//! - `filing_columns`: columns of filings by name and type
 //! - `layout`: schema, order and bloom filters of a file
 //! - `order`: sorting, and checking the order
 //! - `file`: Parquet files, written and read
@@ -25,6 +26,7 @@ mod business;
 mod change;
 mod column;
 mod count;
+mod dictionary;
 mod error;
 mod file;
 mod filing_batch;
@@ -45,6 +47,7 @@ pub use count::{
     CountyRow, CoverageRow, DailyCountRow, DayRow, EVERY_OTHER_TYPE, MonthRow, MonthlyCountRow, StatewideRow,
     TypeCountRow, UNSPLIT,
 };
+pub use dictionary::columns;
 pub use error::TableError;
 pub use file::footer::{Bounds, Footer, Span};
 pub(crate) use file::read::read_dictionaries;
@@ -61,5 +64,5 @@ pub use reference::{
     CountyFactsRow, EntityTypeRow, IndustryLabelRow, IndustryTypeRow, SegmentRow, industries,
 };
 pub use row::{Ratio, Row, disk_instant};
-pub use tables::{SCHEMA_VERSION, Table, columns};
+pub use tables::{SCHEMA_VERSION, Table};
 pub(crate) use tables::{VIEWS, View};

@@ -1,5 +1,6 @@
 //! Rows of the filter values: entity types, industry sectors with their types, segments.
 
+use super::column::OBSERVED_ON;
 use super::row::table_row;
 use crate::contract::county::{CountyFacts, county_facts, county_key};
 use crate::contract::reference::{
@@ -11,9 +12,9 @@ use std::collections::BTreeMap;
 table_row! {
     /// One entity type.
     EntityTypeRow of EntityTypes {
-        observed_on: Date,
-        entity_type: String,
-        label: String,
+        observed_on: Date = OBSERVED_ON,
+        entity_type: String = "value of the type filter",
+        label: String = "display label",
     }
 }
 
@@ -27,9 +28,9 @@ impl EntityTypeRow {
 table_row! {
     /// One industry type in its sector.
     IndustryTypeRow of IndustryTypes {
-        observed_on: Date,
-        industry_sector: String,
-        industry_type: String,
+        observed_on: Date = OBSERVED_ON,
+        industry_sector: String = "industry sector key",
+        industry_type: String = "industry type key, <sector>.<type_name>; empty for a sector without types",
     }
 }
 
@@ -57,10 +58,10 @@ const NOTHING: &str = "";
 table_row! {
     /// One sector or industry type in a segment.
     SegmentRow of IndustrySegments {
-        observed_on: Date,
-        segment: String,
-        kind: String,
-        member: String,
+        observed_on: Date = OBSERVED_ON,
+        segment: String = "segment key",
+        kind: String = "sector or type; empty for a segment that holds nothing",
+        member: String = "key of the sector or type it holds; empty with kind",
     }
 }
 
@@ -83,12 +84,12 @@ impl SegmentRow {
 table_row! {
     /// One county.
     CountyFactsRow of CountyFacts {
-        county: String,
-        county_key: String,
-        fips: String,
-        population: i64,
-        land_area_sq_mi: i64,
-        region: String,
+        county: String = "county display name",
+        county_key: String = "county key of the API, in capitals",
+        fips: String = "state and county code, 5 digits",
+        population: i64 = "residents on April 1, 2020, by the census; the 67 add up to 21,538,187",
+        land_area_sq_mi: i64 = "land in square miles, by the Census Bureau's gazetteer",
+        region: String = "one of the state's 8 economic development regions",
     }
 }
 
@@ -110,8 +111,8 @@ impl CountyFactsRow {
 table_row! {
     /// One sector or industry type.
     IndustryLabelRow of IndustryLabels {
-        industry_key: String,
-        label: String,
+        industry_key: String = "key of a sector or of an industry type",
+        label: String = "label for people; the words of the key where the program has none",
     }
 }
 

@@ -1,9 +1,9 @@
 //! Converts rows between values and columns. Columns are found by name.
 //!
-//! A row type names its columns once, as the fields of a `table_row!`.
+//! A row type declares its columns once, as the fields of a `table_row!`: name, type, and what it says.
 
+use super::column::{Column, ColumnKind, schema_of};
 use super::error::TableError;
-use super::filing_columns::{never_null, typed_column};
 use super::tables::Table;
 use crate::contract::eastern::{day_of_epoch, epoch_days};
 use arrow::array::{
@@ -19,6 +19,8 @@ use std::sync::Arc;
 pub trait Row: Sized {
     /// The table it is a row of.
     const TABLE: Table;
+    /// Its columns, in file order.
+    const COLUMNS: &'static [Column];
 
     /// The rows as one batch, in the given order.
     fn batch(rows: &[Self]) -> Result<RecordBatch, TableError>;
@@ -35,6 +37,7 @@ pub fn disk_instant(instant: Timestamp) -> Timestamp {
 /// The Rust type of a column's cells.
 pub(super) trait Cell: Sized {
     type Column: Array + 'static;
+    const KIND: ColumnKind;
     const NULLABLE: bool = false;
 
     /// The cells as a column; none for null.
@@ -48,6 +51,7 @@ pub(super) trait Cell: Sized {
 
 impl<T: Cell> Cell for Option<T> {
     type Column = T::Column;
+    const KIND: ColumnKind = T::KIND;
     const NULLABLE: bool = true;
 
     fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>> + Clone) -> Self::Column
@@ -63,9 +67,10 @@ impl<T: Cell> Cell for Option<T> {
 }
 
 macro_rules! plain_cells {
-    ($($cell:ty => $column:ty),* $(,)?) => {$(
+    ($($cell:ty => $column:ty, $kind:ident;)*) => {$(
         impl Cell for $cell {
             type Column = $column;
+            const KIND: ColumnKind = ColumnKind::$kind;
 
             fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>> + Clone) -> Self::Column {
                 cells.map(Option::<&Self>::copied).collect()
@@ -104,6 +109,7 @@ impl Ord for Ratio {
 
 impl Cell for Ratio {
     type Column = Float64Array;
+    const KIND: ColumnKind = ColumnKind::Double;
 
     fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>> + Clone) -> Self::Column {
         cells.map(|ratio| ratio.map(|ratio| ratio.0)).collect()
@@ -114,10 +120,15 @@ impl Cell for Ratio {
     }
 }
 
-plain_cells!(i32 => Int32Array, i64 => Int64Array, bool => BooleanArray);
+plain_cells! {
+    i32 => Int32Array, Int32;
+    i64 => Int64Array, Int64;
+    bool => BooleanArray, Boolean;
+}
 
 impl Cell for String {
     type Column = StringArray;
+    const KIND: ColumnKind = ColumnKind::Text;
 
     fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>> + Clone) -> Self::Column {
         // The room is known: texts are copied once.
@@ -134,6 +145,7 @@ impl Cell for String {
 
 impl Cell for Date {
     type Column = Date32Array;
+    const KIND: ColumnKind = ColumnKind::Date;
 
     fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>> + Clone) -> Self::Column {
         cells.map(|day| day.copied().map(epoch_days)).collect()
@@ -147,6 +159,7 @@ impl Cell for Date {
 
 impl Cell for Timestamp {
     type Column = TimestampMicrosecondArray;
+    const KIND: ColumnKind = ColumnKind::Timestamp;
 
     fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>> + Clone) -> Self::Column {
         let micros = cells.map(|instant| instant.map(|instant| instant.as_microsecond()));
@@ -167,11 +180,9 @@ pub(super) struct CellReader<'a, T: Cell> {
 }
 
 impl<'a, T: Cell> CellReader<'a, T> {
-    /// The column of this name, its type and nulls checked.
-    pub(super) fn new(batch: &'a RecordBatch, table: Table, name: &'static str) -> Result<Self, TableError> {
-        let column = typed_column(batch, table, name)?;
-        let column = if T::NULLABLE { column } else { never_null(column, table, name)? };
-        Ok(Self { name, column })
+    /// The column, its type and nulls checked.
+    pub(super) fn new(batch: &'a RecordBatch, table: Table, column: Column) -> Result<Self, TableError> {
+        Ok(Self { name: column.name, column: column.of(batch, table)? })
     }
 
     pub(super) fn get(&self, row: usize) -> Result<T, TableError> {
@@ -189,34 +200,22 @@ pub(super) fn cell_column<'a, T: Cell + 'a>(cells: impl Iterator<Item = &'a T> +
     Arc::new(T::column(cells.map(Some)))
 }
 
-/// The columns of one table, in any order, as a batch of its schema.
-pub(super) fn batch_of(
-    table: Table,
-    rows: usize,
-    mut named: Vec<(&'static str, ArrayRef)>,
-) -> Result<RecordBatch, TableError> {
-    let schema = table.schema();
-    let place = || format!("table {}", table.name());
-    let mut arrays = Vec::with_capacity(named.len());
-    for field in schema.fields() {
-        let at = named
-            .iter()
-            .position(|(name, _)| name == field.name())
-            .ok_or_else(|| TableError::MissingColumn { place: place(), column: field.name().clone() })?;
-        arrays.push(named.swap_remove(at).1);
-    }
-    if let Some((name, _)) = named.first() {
-        return Err(TableError::UnknownColumn { place: place(), column: (*name).to_owned() });
-    }
-    let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(schema, arrays, &options)
-        .map_err(|source| TableError::arrow("build", place(), source))
+/// A column with cells of a type.
+pub(super) const fn column_of<T: Cell>(name: &'static str, meaning: &'static str) -> Column {
+    Column { name, kind: T::KIND, nullable: T::NULLABLE, meaning }
 }
 
-/// A row type of a table: its columns, under the names of its fields.
+/// The columns of a row type, in file order, as a batch of its table.
+pub(super) fn batch_of<R: Row>(rows: usize, arrays: Vec<ArrayRef>) -> Result<RecordBatch, TableError> {
+    let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(schema_of(R::COLUMNS), arrays, &options)
+        .map_err(|source| TableError::arrow("build", format!("table {}", R::TABLE.name()), source))
+}
+
+/// A row type of a table: its columns in file order, with the names and types of its fields, and what they say.
 macro_rules! table_row {
     ($(#[$doc:meta])* $row:ident of $table:ident {
-        $($field:ident: $cell:ty,)*
+        $($field:ident: $cell:ty = $meaning:expr,)*
     }) => {
         $(#[$doc])*
         ///
@@ -227,13 +226,12 @@ macro_rules! table_row {
 
         impl $crate::table::row::Row for $row {
             const TABLE: $crate::table::tables::Table = $crate::table::tables::Table::$table;
+            const COLUMNS: &'static [$crate::table::column::Column] =
+                &[$($crate::table::row::column_of::<$cell>(stringify!($field), $meaning)),*];
 
             fn batch(rows: &[Self]) -> Result<arrow::array::RecordBatch, $crate::table::error::TableError> {
-                let named = vec![$((
-                    stringify!($field),
-                    $crate::table::row::cell_column(rows.iter().map(|row| &row.$field)),
-                )),*];
-                $crate::table::row::batch_of(Self::TABLE, rows.len(), named)
+                let arrays = vec![$($crate::table::row::cell_column(rows.iter().map(|row| &row.$field))),*];
+                $crate::table::row::batch_of::<Self>(rows.len(), arrays)
             }
 
             fn rows(
@@ -242,7 +240,7 @@ macro_rules! table_row {
                 $(let $field = $crate::table::row::CellReader::new(
                     batch,
                     Self::TABLE,
-                    stringify!($field),
+                    $crate::table::row::column_of::<$cell>(stringify!($field), $meaning),
                 )?;)*
                 (0..batch.num_rows()).map(|row| Ok(Self { $($field: $field.get(row)?),* })).collect()
             }

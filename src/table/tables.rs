@@ -1,9 +1,5 @@
-//! The tables of the lake: name, meaning, columns, key, sort order, partition. And the views over them, which are shared by every program
+//! The tables of the lake: name, meaning, key, sort order, partition. And the views over them, which are shared by every program
 //! that reads the lake with SQL.
-
-use super::column::{self, Column};
-use arrow::datatypes::{Field, Schema, SchemaRef};
-use std::sync::Arc;
 
 /// Version of all table schemas together; written into every file and every commit.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -13,15 +9,10 @@ const DOWN: bool = true;
 const UP: bool = false;
 
 macro_rules! tables {
-    ($($table:ident $name:literal $meaning:literal columns $columns:ident key $key:tt sort $sort:tt)*) => {
+    ($($table:ident $name:literal $meaning:literal key $key:tt sort $sort:tt)*) => {
         /// A table of the lake; aggregates are not among them.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Table { $(#[doc = $meaning] $table),* }
-
-        /// The columns of a table, in file order.
-        pub const fn columns(table: Table) -> &'static [Column] {
-            match table { $(Table::$table => column::$columns),* }
-        }
 
         impl Table {
             /// All tables, in the order they are documented.
@@ -51,86 +42,77 @@ macro_rules! tables {
 }
 
 tables! {
-    Filings "filings" "One row a business, as last read." columns FILINGS
+    Filings "filings" "One row a business, as last read."
         key ["business_id"] sort [("filed_date", DOWN), ("business_id", DOWN)]
-    Details "details" "What a look-up of one business adds." columns DETAILS
+    Details "details" "What a look-up of one business adds."
         key ["business_id"] sort [("business_id", DOWN)]
-    Officers "officers" "Officers of looked-up businesses." columns OFFICERS
+    Officers "officers" "Officers of looked-up businesses."
         key ["business_id", "position"] sort [("business_id", DOWN), ("position", UP)]
-    Changes "changes" "What appeared, changed, vanished or returned." columns CHANGES
+    Changes "changes" "What appeared, changed, vanished or returned."
         key ["run_id", "observed_on", "business_id", "change", "field"]
         sort [("observed_at", DOWN), ("observed_on", DOWN), ("business_id", DOWN), ("change", UP), ("field", UP), ("run_id", UP)]
-    DailyCounts "daily_counts" "The API's own count of each day, as last observed." columns DAILY_COUNTS
+    DailyCounts "daily_counts" "The API's own count of each day, as last observed."
         key ["filed_date"] sort [("filed_date", DOWN)]
-    DailyCountsHistory "daily_counts_history" "The API's own count of each day, by the day of the observation." columns DAILY_COUNTS
+    DailyCountsHistory "daily_counts_history" "The API's own count of each day, by the day of the observation."
         key ["observed_on", "filed_date"]
         sort [("observed_on", DOWN), ("filed_date", DOWN)]
-    Counties "counties" "The API's own counts of each county, as last observed." columns COUNTIES
+    Counties "counties" "The API's own counts of each county, as last observed."
         key ["county_key"] sort [("county_key", UP)]
-    CountiesHistory "counties_history" "The API's own counts of each county, by the day of the observation." columns COUNTIES
+    CountiesHistory "counties_history" "The API's own counts of each county, by the day of the observation."
         key ["observed_on", "county_key"]
         sort [("observed_on", DOWN), ("county_key", UP)]
-    MonthlyCounts "monthly_counts" "The API's own monthly counts by type, as last observed." columns MONTHLY_COUNTS
+    MonthlyCounts "monthly_counts" "The API's own monthly counts by type, as last observed."
         key ["filed_month", "entity_type"] sort [("filed_month", DOWN), ("entity_type", UP)]
-    MonthlyCountsHistory "monthly_counts_history" "The API's own monthly counts by type, by the day of the observation." columns MONTHLY_COUNTS
+    MonthlyCountsHistory "monthly_counts_history" "The API's own monthly counts by type, by the day of the observation."
         key ["observed_on", "filed_month", "entity_type"]
         sort [("observed_on", DOWN), ("filed_month", DOWN), ("entity_type", UP)]
-    Statewide "statewide" "The API's own statewide figures, as last observed." columns STATEWIDE
+    Statewide "statewide" "The API's own statewide figures, as last observed."
         key ["observed_on"] sort [("observed_on", DOWN)]
-    StatewideHistory "statewide_history" "The API's own statewide figures, by the day of the observation." columns STATEWIDE
+    StatewideHistory "statewide_history" "The API's own statewide figures, by the day of the observation."
         key ["observed_on"]
         sort [("observed_on", DOWN)]
-    TypeSplit "type_split" "The API's own split by type of the last 30 days, as last observed." columns TYPE_SPLIT
+    TypeSplit "type_split" "The API's own split by type of the last 30 days, as last observed."
         key ["entity_type"] sort [("entity_type", UP)]
-    TypeSplitHistory "type_split_history" "The API's own split by type of the last 30 days, by the day of the observation." columns TYPE_SPLIT
+    TypeSplitHistory "type_split_history" "The API's own split by type of the last 30 days, by the day of the observation."
         key ["observed_on", "entity_type"]
         sort [("observed_on", DOWN), ("entity_type", UP)]
-    IndustryTypes "industry_types" "Sectors and industry types, as last observed." columns INDUSTRY_TYPES
+    IndustryTypes "industry_types" "Sectors and industry types, as last observed."
         key ["industry_sector", "industry_type"] sort [("industry_sector", UP), ("industry_type", UP)]
-    IndustryTypesHistory "industry_types_history" "Sectors and industry types, by the day of the observation." columns INDUSTRY_TYPES
+    IndustryTypesHistory "industry_types_history" "Sectors and industry types, by the day of the observation."
         key ["observed_on", "industry_sector", "industry_type"]
         sort [("observed_on", DOWN), ("industry_sector", UP), ("industry_type", UP)]
-    IndustrySegments "industry_segments" "Segments and their members, as last observed." columns INDUSTRY_SEGMENTS
+    IndustrySegments "industry_segments" "Segments and their members, as last observed."
         key ["segment", "kind", "member"] sort [("segment", UP), ("kind", UP), ("member", UP)]
-    IndustrySegmentsHistory "industry_segments_history" "Segments and their members, by the day of the observation." columns INDUSTRY_SEGMENTS
+    IndustrySegmentsHistory "industry_segments_history" "Segments and their members, by the day of the observation."
         key ["observed_on", "segment", "kind", "member"]
         sort [("observed_on", DOWN), ("segment", UP), ("kind", UP), ("member", UP)]
-    EntityTypes "entity_types" "Entity types and labels, as last observed." columns ENTITY_TYPES
+    EntityTypes "entity_types" "Entity types and labels, as last observed."
         key ["entity_type"] sort [("entity_type", UP)]
-    EntityTypesHistory "entity_types_history" "Entity types and labels, by the day of the observation." columns ENTITY_TYPES
+    EntityTypesHistory "entity_types_history" "Entity types and labels, by the day of the observation."
         key ["observed_on", "entity_type"]
         sort [("observed_on", DOWN), ("entity_type", UP)]
-    Coverage "coverage" "How complete each day is." columns COVERAGE
+    Coverage "coverage" "How complete each day is."
         key ["filed_date", "entity_type"] sort [("filed_date", DOWN), ("entity_type", UP)]
-    Days "days" "One row a day with filings or coverage." columns DAYS
+    Days "days" "One row a day with filings or coverage."
         key ["filed_date"] sort [("filed_date", DOWN)]
-    Months "months" "One row a month with filings or coverage." columns MONTHS
+    Months "months" "One row a month with filings or coverage."
         key ["filed_month"] sort [("filed_month", DOWN)]
-    Events "events" "What happened to a business, from the state's files." columns EVENTS
+    Events "events" "What happened to a business, from the state's files."
         key ["business_id", "position"] sort [("business_id", DOWN), ("position", UP)]
-    UnmatchedEvents "unmatched_events" "Events of the state's files whose business has no record yet." columns UNMATCHED_EVENTS
+    UnmatchedEvents "unmatched_events" "Events of the state's files whose business has no record yet."
         key ["business_id", "position"] sort [("business_id", DOWN), ("position", UP)]
-    Records "records" "Which file of the state has the newest record of a business, and older records that still count." columns RECORDS
+    Records "records" "Which file of the state has the newest record of a business, and older records that still count."
         key ["business_id", "source_date", "source_rank"]
         sort [("business_id", DOWN), ("source_date", DOWN), ("source_rank", DOWN)]
-    Imports "imports" "One row a file of the state that was read." columns IMPORTS
+    Imports "imports" "One row a file of the state that was read."
         key ["digest", "file"] sort [("source_date", DOWN), ("file", UP), ("digest", UP)]
-    CountyFacts "county_facts" "One row a county: its code, population, land and region." columns COUNTY_FACTS
+    CountyFacts "county_facts" "One row a county: its code, population, land and region."
         key ["county_key"] sort [("county_key", UP)]
-    IndustryLabels "industry_labels" "Labels of sectors and industry types." columns INDUSTRY_LABELS
+    IndustryLabels "industry_labels" "Labels of sectors and industry types."
         key ["industry_key"] sort [("industry_key", UP)]
 }
 
 impl Table {
-    /// The Arrow schema of every file of the table.
-    pub fn schema(self) -> SchemaRef {
-        let fields: Vec<Field> = columns(self)
-            .iter()
-            .map(|column| Field::new(column.name, column.kind.data_type(), column.nullable))
-            .collect();
-        Arc::new(Schema::new(fields))
-    }
-
     /// The table of a folder name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|table| table.name() == name)
