@@ -2,7 +2,7 @@
 
 use crate::cli::args::{Expiry, KeysCommand};
 use crate::cli::context::folder::require_folder_of;
-use crate::cli::context::key_permissions::warn_if_readable;
+use crate::cli::context::secret::warn_if_readable;
 use crate::cli::context::usage_place::usage_place;
 use crate::cli::exit::CommandError;
 use crate::cli::output::words::lines;

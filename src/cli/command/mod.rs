@@ -8,7 +8,6 @@
 //! - `start`: `demo` and `init`
 //! - `ask`: `query` and `changes`
 //! - `status`: `status` and `report`
-//! - `status_text`: the status of a lake as text
 //! - `snapshot`: `snapshot` and its subcommands
 //! - `snapshot_text`: snapshots, differences and pruned files as text
 //! - `verify`: `verify` and `verify --repair`
@@ -33,5 +32,4 @@ pub(super) mod snapshot;
 mod snapshot_text;
 pub(super) mod start;
 pub(super) mod status;
-mod status_text;
 pub(super) mod verify;

@@ -2,8 +2,8 @@
 
 use super::start::served_demo::ServedDemo;
 use crate::cli::args::ServeArguments;
-use crate::cli::context::key_permissions::warn_if_readable;
 use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake};
+use crate::cli::context::secret::warn_if_readable;
 use crate::cli::context::usage_place::usage_place;
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::log::Log;

@@ -2,7 +2,6 @@
 //!
 //! # Files, in reading order
 //!
-//! - `key_permissions`: who may read a file of keys
 //! - `folder`: folders that a command writes into
 //! - `lake_path`: what `--lake` may name
 //! - `open_lake`: the lake of `--lake`, in a folder or in an object store, and the folder of request counts
@@ -15,9 +14,8 @@
 pub(super) mod api_access;
 pub(super) mod embedded_api;
 pub(super) mod folder;
-pub(super) mod key_permissions;
 mod lake_path;
 pub(super) mod open_lake;
 pub(super) mod pipeline_file;
-mod secret;
+pub(super) mod secret;
 pub(super) mod usage_place;

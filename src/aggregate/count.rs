@@ -1,10 +1,13 @@
-//! Counts the listed filings of files by a few columns. Threads take a file each; a text is looked up once for all rows of its
+//! Plain counts of filings by a few columns, several times as fast as by polars. Threads take a file each; a text is looked up once for all rows of its
 //! dictionary, and rows are counted by numbers.
 
 use crate::contract::eastern::{day_of_epoch, month_of};
 use crate::table::{ColumnKind, FilingColumns, Table, TableError, columns, read_dictionaries};
 use arrow::array::{Array as _, AsArray as _, RecordBatch, StringArray};
 use arrow::datatypes::Int32Type;
+use polars::error::{PolarsError, PolarsResult};
+use polars::frame::DataFrame;
+use polars::prelude::{Column, DataType, NamedFrom as _, PlSmallStr, Series};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::path::{Path, PathBuf};
@@ -16,11 +19,11 @@ const LISTED: &str = "listed";
 const FILED_DATE: &str = "filed_date";
 
 /// More columns are left to polars.
-pub(in crate::aggregate) const MOST_KEYS: usize = 4;
+pub(super) const MOST_KEYS: usize = 4;
 
 /// By what filings are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::aggregate) enum Key {
+pub(super) enum Key {
     /// The day.
     Day,
     /// The month of the day, as `YYYY-MM`.
@@ -31,7 +34,7 @@ pub(in crate::aggregate) enum Key {
 
 impl Key {
     /// The key of a column of text.
-    pub(in crate::aggregate) fn of_text(name: &str) -> Option<Self> {
+    pub(super) fn of_text(name: &str) -> Option<Self> {
         if name == Self::Month.name() {
             return Some(Self::Month);
         }
@@ -40,7 +43,7 @@ impl Key {
     }
 
     /// The name of its column.
-    pub(in crate::aggregate) const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Day => "filed_date",
             Self::Month => "filed_month",
@@ -53,7 +56,7 @@ impl Key {
 type Counts = HashMap<u128, i64, BuildHasherDefault<Folded>>;
 
 /// The rows of each key.
-pub(super) struct Counter<'k> {
+struct Counter<'k> {
     keys: &'k [Key],
     texts: Vec<Texts>,
     counts: Counts,
@@ -62,7 +65,7 @@ pub(super) struct Counter<'k> {
 }
 
 /// Counts the rows of files, on every core.
-pub(super) fn count_rows<'k>(files: &[PathBuf], keys: &'k [Key]) -> Result<Counter<'k>, TableError> {
+fn count_rows<'k>(files: &[PathBuf], keys: &'k [Key]) -> Result<Counter<'k>, TableError> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let count = || {
@@ -144,17 +147,17 @@ impl<'k> Counter<'k> {
     }
 
     /// The rows of each key, in the order of [`Self::days`] and [`Self::texts`].
-    pub(super) fn rows(&self) -> impl Iterator<Item = i64> {
+    fn rows(&self) -> impl Iterator<Item = i64> {
         self.counts.values().copied()
     }
 
     /// A part of each key that is a day.
-    pub(super) fn days(&self, at: usize) -> impl Iterator<Item = i32> {
+    fn days(&self, at: usize) -> impl Iterator<Item = i32> {
         self.parts(at).map(u32::cast_signed)
     }
 
     /// A part of each key that is a text.
-    pub(super) fn texts(&self, at: usize) -> impl Iterator<Item = Option<&str>> {
+    fn texts(&self, at: usize) -> impl Iterator<Item = Option<&str>> {
         self.parts(at).map(move |part| self.texts[at].text(part))
     }
 
@@ -259,4 +262,23 @@ impl Hasher for Folded {
         };
         self.0 = mixed((number >> 64) as u64, mixed(number as u64, self.0));
     }
+}
+
+/// The listed filings of files, counted by keys: a column for each key, then one with the counts. And the names of the columns.
+pub(super) fn counted(files: &[PathBuf], keys: &[Key]) -> PolarsResult<(DataFrame, Vec<PlSmallStr>)> {
+    let failed = |error| PolarsError::ComputeError(format!("{error}").into());
+    let counted = count_rows(files, keys).map_err(failed)?;
+    let names: Vec<PlSmallStr> = (0..=keys.len()).map(|at| format!("counted_{at}").into()).collect();
+    let key = |(at, key): (usize, &Key)| key_column(names[at].clone(), *key, at, &counted);
+    let mut columns: Vec<Column> = keys.iter().enumerate().map(key).collect::<PolarsResult<_>>()?;
+    columns.push(Series::new(names[keys.len()].clone(), counted.rows().collect::<Vec<_>>()).into());
+    Ok((DataFrame::new_infer_height(columns)?, names))
+}
+
+fn key_column(name: PlSmallStr, key: Key, at: usize, counted: &Counter<'_>) -> PolarsResult<Column> {
+    let series = match key {
+        Key::Day => Series::new(name, counted.days(at).collect::<Vec<_>>()).cast(&DataType::Date)?,
+        Key::Month | Key::Text(_) => Series::new(name, counted.texts(at).collect::<Vec<_>>()),
+    };
+    Ok(series.into())
 }
