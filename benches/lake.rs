@@ -82,7 +82,7 @@ fn load(lake: &Lake, rows: u64) -> Result<Commit> {
         }
     }
     staging.spill_filings(batch(&waiting)?)?;
-    staging.merge_filings(&BTreeSet::new(), &|_, _| true, (Timestamp::UNIX_EPOCH, TODAY))?;
+    staging.merge_filings(&BTreeSet::new(), &|_, _| true, Timestamp::UNIX_EPOCH, TODAY)?;
     Ok(staging.commit(info(0))?)
 }
 
@@ -129,7 +129,7 @@ fn change(lake: &Lake, first: &Commit, month: &str, load_secs: f64) -> Result {
         let _lock = lake.lock(&run, "bench")?;
         let mut staging = lake.stage(&run)?;
         staging.spill_filings(batch(&changed)?)?;
-        staging.merge_filings(&BTreeSet::new(), &|_, _| true, (seen, TODAY))?;
+        staging.merge_filings(&BTreeSet::new(), &|_, _| true, seen, TODAY)?;
         staging.commit(info(number * 1_000))?
     };
     let took = begun.elapsed().as_secs_f64();

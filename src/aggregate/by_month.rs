@@ -43,7 +43,8 @@ fn is_table(name: &str) -> bool {
 /// Computes the months that changed, and takes the rows of the others from `before`, the aggregate's file in the parent snapshot.
 /// `changed`: months (`YYYY-MM`) with their files of filings now. Gives the same bytes as `run_aggregate` over all filings.
 pub(crate) fn run_changed_months(
-    (name, sql): (&str, &str),
+    name: &str,
+    sql: &str,
     before: &Path,
     changed: &BTreeMap<String, Vec<PathBuf>>,
     out: &Path,
@@ -107,7 +108,7 @@ mod tests {
             let kept = new.dir.path().join("before.parquet");
             std::fs::write(&kept, old.expect(name)).expect("a file");
             let changed = BTreeMap::from([("2026-06".to_owned(), of_june.tables["filings"].clone())]);
-            let again = run_changed_months((name, sql), &kept, &changed, new.dir.path()).expect(name);
+            let again = run_changed_months(name, sql, &kept, &changed, new.dir.path()).expect(name);
             assert_eq!(std::fs::read(again.path).expect("a file"), full, "{name}");
             compared += 1;
         }
@@ -120,7 +121,7 @@ mod tests {
         let lake = lake(&[("2026-06-01", "Bay"), ("2026-05-01", "Bay")]);
         let before = lake.run("mine", sql).expect("rows").path;
         let changed = BTreeMap::from([("2026-06".to_owned(), Vec::new())]);
-        let left = run_changed_months(("mine", sql), &before, &changed, lake.dir.path()).expect("rows");
+        let left = run_changed_months("mine", sql, &before, &changed, lake.dir.path()).expect("rows");
         assert_eq!(left.rows, 1);
     }
 

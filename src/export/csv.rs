@@ -43,8 +43,10 @@ pub(crate) fn export_csv(
     lake: &Lake,
     commit: &Commit,
     folder: &Path,
-    (names, chosen): (&[String], Option<&HashSet<i64>>),
-    (raw, force): (bool, bool),
+    names: &[String],
+    chosen: Option<&HashSet<i64>>,
+    raw: bool,
+    force: bool,
 ) -> Result<Vec<CsvFile>, ExportError> {
     let mut tables = selected_tables(commit, names)?;
     if chosen.is_some() {
@@ -63,7 +65,7 @@ pub(crate) fn export_csv(
         let path = folder.join(format!("{table}.csv"));
         let mut file = Pending::new(&path)?;
         let only = table_of_businesses(&table).zip(chosen);
-        let rows = write_table((lake, commit), &table, (raw, only), &mut file)?;
+        let rows = write_table(lake, commit, &table, raw, only, &mut file)?;
         pending.push(file);
         files.push(CsvFile { table, path, rows });
     }
@@ -84,9 +86,11 @@ fn rows_of(chosen: &HashSet<i64>, table: Table, batch: &RecordBatch) -> Result<R
 }
 
 fn write_table(
-    (lake, commit): (&Lake, &Commit),
+    lake: &Lake,
+    commit: &Commit,
     table: &str,
-    (raw, only): (bool, Option<(Table, &HashSet<i64>)>),
+    raw: bool,
+    only: Option<(Table, &HashSet<i64>)>,
     out: &mut Pending,
 ) -> Result<u64, ExportError> {
     let files = commit.tables.get(table).map_or(&[][..], |manifest| &manifest.files);

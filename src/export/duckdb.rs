@@ -26,7 +26,8 @@ pub(crate) fn export_duckdb(
     file: &Path,
     number: Option<u64>,
     names: &[String],
-    (program, force): (&Path, bool),
+    program: &Path,
+    force: bool,
 ) -> Result<(Commit, BTreeMap<String, u64>), ExportError> {
     outlet::check_target(file, "file")?;
     if !force && check_duckdb_header(file)? {

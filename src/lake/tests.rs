@@ -67,7 +67,7 @@ fn staged(lake: &Lake, run_id: &str, row: Filing) -> Result<Staging> {
     end_run(lake, run_id, None)?;
     let mut staging = lake.stage(run_id)?;
     staging.spill_filings(filings(&[row]))?;
-    staging.merge_filings(&BTreeSet::new(), &|_, _| true, (at(second), DAY))?;
+    staging.merge_filings(&BTreeSet::new(), &|_, _| true, at(second), DAY)?;
     Ok(staging)
 }
 
@@ -85,7 +85,7 @@ fn load(
     for page in rows.chunks(2) {
         staging.spill_filings(filings(page))?;
     }
-    let delta = staging.merge_filings(&complete(days), &|_, _| true, (at(second), DAY))?;
+    let delta = staging.merge_filings(&complete(days), &|_, _| true, at(second), DAY)?;
     staging.commit(info())?;
     end_run(lake, run_id, Some("complete"))?;
     Ok(delta)
@@ -231,7 +231,7 @@ fn load_of_known_rows_changes_nothing() -> Result {
     let again: Vec<_> = first_rows().into_iter().map(|row| row.seen(200)).collect();
     staging.spill_filings(filings(&again))?;
     let days = complete(&[("2026-11-03", false), ("2026-11-03", true)]);
-    let delta = staging.merge_filings(&days, &|_, _| true, (at(200), DAY))?;
+    let delta = staging.merge_filings(&days, &|_, _| true, at(200), DAY)?;
     assert_eq!(delta, TableDelta { read: 5, total: 5, ..TableDelta::default() });
     assert!(staging.is_unchanged());
     staging.commit(info())?;
@@ -249,7 +249,7 @@ fn missing_business_of_an_incomplete_day_vanishes_and_its_neighbours_stay_listed
     staging.spill_filings(filings(&[filing(6, "2026-11-03").seen(200)]))?;
     let day = jiff::civil::date(2026, 11, 3);
     staging.note_gone([(2, (day, false)), (6, (day, true))]);
-    let delta = staging.merge_filings(&BTreeSet::new(), &|_, _| true, (at(200), DAY))?;
+    let delta = staging.merge_filings(&BTreeSet::new(), &|_, _| true, at(200), DAY)?;
     staging.commit(info())?;
     assert_eq!((delta.added, delta.vanished, delta.total), (1, 1, 6));
     assert_eq!(changes(&lake)?, [change(2, "vanished"), change(6, "appeared")]);

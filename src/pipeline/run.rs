@@ -48,7 +48,7 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary
             lake.take_over(record, &new_run_id(at, &pipeline.spec.name, &context.token), at)?
         };
         let unfinished = record.clone();
-        match one_run(pipeline, context, (&lake, &lock), (&client, &progress), Begun::Before(record)).await {
+        match one_run(pipeline, context, &lake, &lock, &client, &progress, Begun::Before(record)).await {
             // It would fail every day.
             Err(error @ (PipelineError::CheckFailed { .. } | PipelineError::LeftWindow { .. }))
                 if !of_today =>
@@ -62,7 +62,7 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary
             ended => return ended,
         }
     }
-    let summary = one_run(pipeline, context, (&lake, &lock), (&client, &progress), Begun::Now(fresh)).await?;
+    let summary = one_run(pipeline, context, &lake, &lock, &client, &progress, Begun::Now(fresh)).await?;
     Ok(RunSummary { finished_first, ..summary })
 }
 
@@ -103,8 +103,10 @@ fn new_record(pipeline: &Pipeline, context: &RunContext) -> RunRecord {
 async fn one_run(
     pipeline: &Pipeline,
     context: &RunContext,
-    (lake, lock): (&Lake, &LakeLock),
-    (client, progress): (&Client, &Progress),
+    lake: &Lake,
+    lock: &LakeLock,
+    client: &Client,
+    progress: &Progress,
     begun: Begun,
 ) -> Result<RunSummary> {
     progress.restart();

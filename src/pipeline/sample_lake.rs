@@ -82,7 +82,7 @@ pub fn write_lake(
         }
     }
     staging.spill_filings(FilingRow::batch(&batch.filings)?)?;
-    staging.merge_filings(&BTreeSet::new(), &|_, _| false, (at, today))?;
+    staging.merge_filings(&BTreeSet::new(), &|_, _| false, at, today)?;
     staging.merge(Table::Details, &DetailRow::batch(&batch.details)?)?;
     staging.merge(Table::Officers, &OfficerRow::batch(&batch.officers)?)?;
     stage_lists(&mut staging, today)?;

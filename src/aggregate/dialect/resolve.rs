@@ -96,10 +96,10 @@ impl Scope<'_> {
                 negated_if(*negated, in_list(self.node(expr)?, self.all(list)?)?)
             }
             Expr::Like { negated, any: false, expr, pattern, escape_char } => {
-                self.like(&f::LIKE, *negated, (expr, pattern), escape_char.as_ref())
+                self.like(&f::LIKE, *negated, expr, pattern, escape_char.as_ref())
             }
             Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
-                self.like(&f::ILIKE, *negated, (expr, pattern), escape_char.as_ref())
+                self.like(&f::ILIKE, *negated, expr, pattern, escape_char.as_ref())
             }
             Expr::Case { operand, conditions, else_result, .. } => {
                 let cases = conditions.iter().map(|case| {
@@ -146,7 +146,8 @@ impl Scope<'_> {
         &self,
         function: &'static Function,
         negated: bool,
-        (of, pattern): (&Expr, &Expr),
+        of: &Expr,
+        pattern: &Expr,
         escape: Option<&ValueWithSpan>,
     ) -> Planned<Node> {
         let escape = escape.and_then(|escape| escape.value.clone().into_string()).unwrap_or_default();

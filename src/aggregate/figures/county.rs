@@ -15,7 +15,8 @@ type Details = BTreeMap<String, CountyDetail>;
 /// The details of every county that has filings; cities and sectors are of these months.
 pub(super) fn read_details(
     tables: &SnapshotFiles,
-    (cities_month, sectors_month): (&str, &str),
+    cities_month: &str,
+    sectors_month: &str,
     trend_months: &[String],
 ) -> Result<Details, AggregateError> {
     let mut details = Details::new();

@@ -41,7 +41,7 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
     let (sectors_month, sectors) = of_aggregate(tables, "sector_month", |cells| read_sectors(cells, as_of))?;
     let trend_months = trend_months(&months);
     Ok(Figures {
-        county_details: read_details(tables, (&cities_month, &sectors_month), &trend_months)?,
+        county_details: read_details(tables, &cities_month, &sectors_month, &trend_months)?,
         newest: read_newest(tables, as_of)?,
         filed_by_year,
         older_are_fewer,

@@ -22,13 +22,13 @@ pub(crate) fn export(session: &Session<'_>, command: &ExportCommand) -> Result<u
     let lake = open_lake(session)?;
     match command {
         ExportCommand::Csv { path, what, condition, raw } => {
-            csv(session, &lake, path, (what, condition.as_deref()), *raw)
+            csv(session, &lake, path, what, condition.as_deref(), *raw)
         }
         ExportCommand::Duckdb { file, what, duckdb } => database(session, &lake, file, what, duckdb),
         ExportCommand::Delta { path, snapshot, copy } => {
             delta(session, &lake, path, of(&lake, *snapshot)?, *copy)
         }
-        ExportCommand::Ducklake { file, duckdb, force } => ducklake(session, &lake, file, (duckdb, *force)),
+        ExportCommand::Ducklake { file, duckdb, force } => ducklake(session, &lake, file, duckdb, *force),
     }
 }
 
@@ -41,13 +41,14 @@ fn csv(
     session: &Session<'_>,
     lake: &Lake,
     folder: &Path,
-    (what, condition): (&Selection, Option<&str>),
+    what: &Selection,
+    condition: Option<&str>,
     raw: bool,
 ) -> Result<u8, CommandError> {
     check_target(folder, "folder")?;
     let commit = snapshot(lake, of(lake, what.snapshot)?)?;
     let chosen = condition.map(|condition| businesses(lake, &commit, condition)).transpose()?;
-    let files = export_csv(lake, &commit, folder, (&what.tables, chosen.as_ref()), (raw, what.force))?;
+    let files = export_csv(lake, &commit, folder, &what.tables, chosen.as_ref(), raw, what.force)?;
     session.report(&json!({ "snapshot": commit.snapshot, "path": folder, "files": files }), || {
         lines(|text| {
             for file in &files {
@@ -73,7 +74,7 @@ fn database(
     program: &Path,
 ) -> Result<u8, CommandError> {
     let (commit, rows) =
-        export_duckdb(lake, file, of(lake, what.snapshot)?, &what.tables, (program, what.force))?;
+        export_duckdb(lake, file, of(lake, what.snapshot)?, &what.tables, program, what.force)?;
     session.report(&json!({ "snapshot": commit.snapshot, "path": file, "rows": rows }), || {
         let (path, tables) = (file.display(), count(rows.len() as u64, "table"));
         format!("{path}: {tables} of snapshot {}\n", commit.snapshot)
@@ -112,9 +113,10 @@ fn ducklake(
     session: &Session<'_>,
     lake: &Lake,
     file: &Path,
-    (program, force): (&Path, bool),
+    program: &Path,
+    force: bool,
 ) -> Result<u8, CommandError> {
-    let made = export_ducklake(lake, file, (program, force))?;
+    let made = export_ducklake(lake, file, program, force)?;
     let newest = made.commit.snapshot;
     let value = json!({ "snapshot": newest, "snapshots": made.snapshots, "path": file, "rows": made.rows });
     session.report(&value, || {

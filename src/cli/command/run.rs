@@ -105,7 +105,7 @@ pub(super) async fn published(
         let price = price(session, pipeline, &lake, log).await?;
         confirm(&run_text::price(&price), &lake)?;
     }
-    let mut summary = with_source(session, pipeline, &lake, (log, probe), async |context| {
+    let mut summary = with_source(session, pipeline, &lake, log, probe, async |context| {
         Ok(crate::pipeline::run(pipeline, context).await?)
     })
     .await?;
@@ -164,7 +164,7 @@ async fn price(
     lake: &Lake,
     log: &Log,
 ) -> Result<Price, CommandError> {
-    with_source(session, pipeline, lake, (log, &RunProbe::default()), async |context| {
+    with_source(session, pipeline, lake, log, &RunProbe::default(), async |context| {
         Ok(estimate::price(pipeline, context).await?)
     })
     .await
@@ -175,7 +175,8 @@ async fn with_source<T>(
     session: &Session<'_>,
     pipeline: &Pipeline,
     lake: &Lake,
-    (log, probe): (&Log, &RunProbe),
+    log: &Log,
+    probe: &RunProbe,
     work: impl AsyncFnOnce(&RunContext) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let spec = &pipeline.spec.source;

@@ -54,7 +54,7 @@ fn pin(session: &Session<'_>, lake: &Lake, snapshot: u64, pinned: bool) -> Resul
 
 fn roll_back(session: &Session<'_>, lake: &Lake, snapshot: u64) -> Result<u8, CommandError> {
     let (lock, run_id) = session.lock(lake, "rollback")?;
-    let commit = lake.roll_back(&lock, snapshot, &run_id, (session.now(), session.today))?;
+    let commit = lake.roll_back(&lock, snapshot, &run_id, session.now(), session.today)?;
     if let Some(commit) = &commit {
         write_shown(lake, commit)?;
     }

@@ -34,7 +34,8 @@ pub(crate) struct DucklakeExport {
 pub(crate) fn export_ducklake(
     lake: &Lake,
     file: &Path,
-    (program, force): (&Path, bool),
+    program: &Path,
+    force: bool,
 ) -> Result<DucklakeExport, ExportError> {
     outlet::check_target(file, "file")?;
     if !force && check_duckdb_header(file)? {

@@ -31,7 +31,8 @@ pub(crate) enum Totals {
 pub(crate) async fn differing_days(
     fetcher: &mut PageFetcher<'_>,
     context: ReadContext<'_>,
-    (label, filter): (&'static str, &Filter),
+    label: &'static str,
+    filter: &Filter,
     rows: &BTreeMap<Date, u64>,
     totals: Totals,
 ) -> Result<BTreeMap<Date, u64>> {

@@ -122,7 +122,7 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
             reader.range.drift.note();
         }
         if offset > 0 && !joins(&page, at, must_join || drifted) {
-            if !may_step_back(reader, &span, (offset, &page), at)? {
+            if !may_step_back(reader, &span, offset, &page, at)? {
                 return Ok(Stop::Adrift);
             }
             must_join = true;
@@ -156,7 +156,8 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
 fn may_step_back(
     reader: &Reader<'_, '_>,
     span: &Slice,
-    (offset, page): (u32, &PageSeen),
+    offset: u32,
+    page: &PageSeen,
     at: &mut Position,
 ) -> Result<bool> {
     if at.has_returned(offset, page) {

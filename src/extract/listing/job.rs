@@ -137,7 +137,7 @@ pub(crate) async fn extract_listing(
     reader.stage = SETTLING;
     for DayRange { from, to, in_parts } in job.settling {
         let known = store.known(from, to).map_err(ExtractError::HandOver)?;
-        let held = rows_by_day((from, to), &known);
+        let held = rows_by_day(from, to, &known);
         reader.range.hints = over_reach(known, &held, reader.reach());
         let readings = full_read::read(&mut reader, &days(from, to), in_parts, &expected).await;
         if readings.is_err() && reader.range.may_differ_from(held.values().sum()) {
@@ -188,7 +188,7 @@ fn land(store: &mut (dyn ListingStore + Send), reading: Option<Reading>) -> Resu
 }
 
 /// The rows of each day, from the first to the second; none is a number too.
-fn rows_by_day((from, to): (Date, Date), rows: &[SeenRow]) -> BTreeMap<Date, u64> {
+fn rows_by_day(from: Date, to: Date, rows: &[SeenRow]) -> BTreeMap<Date, u64> {
     let mut by_day: BTreeMap<Date, u64> = days_newest_first(from, to).map(|day| (day, 0)).collect();
     rows.iter().for_each(|row| *by_day.entry(row.filed_date).or_default() += 1);
     by_day

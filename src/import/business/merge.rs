@@ -238,7 +238,7 @@ impl History {
         let Some((_, record)) = self.records.last() else { return Vec::new() };
         let events = (0..).zip(self.events_at(None));
         events
-            .map(|(at, counted)| event_row(record, at, (counted.key, counted.repeats), counted.event))
+            .map(|(at, counted)| event_row(record, at, counted.key, counted.repeats, counted.event))
             .collect()
     }
 }

@@ -259,8 +259,11 @@ fn detail(
 /// The record that gives these rows again, of a business without newer events.
 pub(in crate::import) fn record_of(
     business: &Business,
-    (kind, filing_type, status): (Kind, &str, char),
-    (last_transaction, ended): (Option<Date>, Option<Date>),
+    kind: Kind,
+    filing_type: &str,
+    status: char,
+    last_transaction: Option<Date>,
+    ended: Option<Date>,
 ) -> Record {
     let (filing, detail) = (&business.filing, &business.detail);
     let principal = detail.principal_address();

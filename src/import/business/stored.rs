@@ -63,11 +63,7 @@ pub(in crate::import) fn sources_of(existing: Existing) -> Sources {
         let of_rows = || {
             let kind = Kind::from_name(&row.kind).unwrap_or(Kind::Corporate);
             let status = row.status.chars().next().unwrap_or(' ');
-            record_of(
-                &business,
-                (kind, &row.filing_type, status),
-                (row.last_transaction_date, row.ended_date),
-            )
+            record_of(&business, kind, &row.filing_type, status, row.last_transaction_date, row.ended_date)
         };
         kept.or_else(|| is_newest.then(of_rows)).map(|record| (key, record))
     };
@@ -103,7 +99,8 @@ fn events_of(row: EventRow) -> Vec<(SourceKey, StateEvent)> {
 pub(in crate::import) fn event_row(
     record: &Record,
     position: i32,
-    (key, repeats): (SourceKey, &[SourceKey]),
+    key: SourceKey,
+    repeats: &[SourceKey],
     event: &StateEvent,
 ) -> EventRow {
     let StateEvent { code, description, sequence, effective, filed, notes, name, renames, address, county } =

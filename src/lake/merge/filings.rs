@@ -66,7 +66,8 @@ impl Staging {
         &mut self,
         complete: &BTreeSet<(Date, bool)>,
         is_news: &dyn Fn(Date, &str) -> bool,
-        (observed_at, observed_on): (Timestamp, Date),
+        observed_at: Timestamp,
+        observed_on: Date,
     ) -> Result<TableDelta, LakeError> {
         let spill = self.spill.take().map_or_else(|| self.new_spill(), Ok)?;
         let mut spilled = spill.finish()?;
@@ -120,7 +121,7 @@ impl Staging {
     ) -> Result<(), LakeError> {
         let (rows, counts) = {
             let existing = merge.moves.apply(month, self.month_rows(month)?)?;
-            merge_month(&existing, &spilled.month(month)?, (&merge.listings, is_news), &mut merge.changes)?
+            merge_month(&existing, &spilled.month(month)?, &merge.listings, is_news, &mut merge.changes)?
         };
         merge.delta.added += counts.added;
         merge.delta.changed += counts.changed;

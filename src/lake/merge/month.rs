@@ -43,7 +43,8 @@ pub(super) type IsNews<'a> = dyn Fn(i32, &str) -> bool + 'a;
 pub(super) fn merge_month(
     existing: &RecordBatch,
     observed: &RecordBatch,
-    (listings, is_news): (&Listings, &IsNews<'_>),
+    listings: &Listings,
+    is_news: &IsNews<'_>,
     changes: &mut Changes,
 ) -> Result<(RecordBatch, TableDelta), LakeError> {
     let sides = Sides::of(existing, observed, listings)?;
@@ -60,7 +61,7 @@ pub(super) fn merge_month(
     }
     for row in (0..is_known.len()).filter(|row| !is_known[*row] && !sides.new.is_gone(*row, listings)) {
         let is_news = is_news(sides.new.days[row], sides.new.types.value(row));
-        merged.add(&sides.new, row, (listings, is_news), changes);
+        merged.add(&sides.new, row, listings, is_news, changes);
     }
     let counts = std::mem::take(&mut merged.counts);
     Ok((merged.into_rows(existing, observed)?, counts))
@@ -213,7 +214,8 @@ impl Merged {
         &mut self,
         new: &Side<'_>,
         seen: usize,
-        (listings, is_news): (&Listings, bool),
+        listings: &Listings,
+        is_news: bool,
         changes: &mut Changes,
     ) {
         let (id, observed, is_listed) = (new.ids[seen], new.changed[seen], new.listed.value(seen));

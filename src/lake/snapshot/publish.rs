@@ -73,7 +73,8 @@ impl Lake {
         _lock: &LakeLock,
         snapshot: u64,
         run_id: &str,
-        (now, today): (Timestamp, Date),
+        now: Timestamp,
+        today: Date,
     ) -> Result<Option<Commit>, LakeError> {
         let base = self.present(snapshot)?;
         if self.current()?.is_some_and(|current| current.snapshot == snapshot) {

@@ -33,7 +33,7 @@ fn full_run(lake: &Lake) -> Result {
     for page in third_rows().chunks(2) {
         staging.spill_filings(filings(page))?;
     }
-    staging.merge_filings(&complete(&[("2026-11-03", false)]), &|_, _| true, (at(300), DAY))?;
+    staging.merge_filings(&complete(&[("2026-11-03", false)]), &|_, _| true, at(300), DAY)?;
     staging.merge(Table::EntityTypes, &labels(&[("llc", "Company"), ("trust", "Trust")]))?;
     staging.aggregate("labels", &labels(&[("llc", "Company")]), "Labels.")?;
     staging.commit(info())?;

@@ -44,13 +44,16 @@ pub(super) fn rules(last: u32) -> PruneRules {
 fn rollback_publishes_the_old_tables_and_state_and_deletes_nothing() -> Result {
     let (_root, lake) = history()?;
     let lock = lake.lock("back", "test")?;
-    let now = (at(900), date(2026, 11, 21));
-    let commit = lake.roll_back(&lock, 1, "back", now)?.expect("a new snapshot");
+    let (now, today) = (at(900), date(2026, 11, 21));
+    let commit = lake.roll_back(&lock, 1, "back", now, today)?.expect("a new snapshot");
     assert_eq!((commit.snapshot, commit.parent, commit.restores), (4, Some(3), Some(1)));
     assert_eq!((&commit.tables, &commit.state), (&lake.commit(1)?.tables, &lake.commit(1)?.state));
     assert_eq!(state(&lake)?.len(), 5);
-    assert_eq!(lake.roll_back(&lock, 4, "again", now)?, None, "it is what readers see");
-    assert!(matches!(lake.roll_back(&lock, 9, "again", now), Err(LakeError::NoSnapshot { snapshot: 9 })));
+    assert_eq!(lake.roll_back(&lock, 4, "again", now, today)?, None, "it is what readers see");
+    assert!(matches!(
+        lake.roll_back(&lock, 9, "again", now, today),
+        Err(LakeError::NoSnapshot { snapshot: 9 })
+    ));
     drop(lock);
     assert_sound(&lake)?;
     assert_eq!(lake.audit()?.problems, []);
@@ -224,7 +227,7 @@ fn diff_leaves_out_when_a_run_read_a_row() -> Result {
     assert_eq!(diff.tables.len(), 0, "{diff:#?}");
     // Business 6 came with snapshot 2; gone back and read again, it is seen first at another time.
     let lock = lake.lock("back", "test")?;
-    lake.roll_back(&lock, 1, "back", (at(900), date(2026, 11, 21)))?.expect("a new snapshot");
+    lake.roll_back(&lock, 1, "back", at(900), date(2026, 11, 21))?.expect("a new snapshot");
     drop(lock);
     let rows = [filing(2, "2026-11-03").named("RENAMED").seen(950), filing(6, "2026-11-05").seen(950)];
     load(&lake, "r6", &rows, &[("2026-11-03", false)], 950)?;

@@ -102,7 +102,7 @@ fn what_left_its_listing_later_in_the_same_run_is_not_listed() -> Result {
     }
     staging.note_gone([2, 6, 7].map(|id| (id, (day, false))));
     staging.spill_filings(seen(7))?;
-    let delta = staging.merge_filings(&BTreeSet::new(), &|_, _| true, (at(200), DAY))?;
+    let delta = staging.merge_filings(&BTreeSet::new(), &|_, _| true, at(200), DAY)?;
     staging.commit(info())?;
     assert_eq!((delta.added, delta.vanished), (1, 1), "6 came and left, 7 came back");
     assert_eq!(changes(&lake)?, [change(2, "vanished"), change(7, "appeared")]);
@@ -166,7 +166,7 @@ fn rows_that_come_back_after_a_repair_are_no_news() -> Result {
         let row = filing(id, day).seen(400);
         staging.spill_filings(filings(&[if id == 4 { row.typed("fictitious") } else { row }]))?;
     }
-    staging.merge_filings(&BTreeSet::new(), &|_, _| true, (at(400), DAY))?;
+    staging.merge_filings(&BTreeSet::new(), &|_, _| true, at(400), DAY)?;
     staging.commit(info())?;
     let [vanished, appeared] = before;
     assert_eq!(changes(&lake)?, [change(3, "returned"), vanished, appeared, change(8, "appeared")]);

@@ -33,7 +33,8 @@ pub(super) struct Texts {
 
 /// Finds the texts of a folder.
 pub(super) fn texts_in(
-    (folder, variables): (&Path, &[(String, String)]),
+    folder: &Path,
+    variables: &[(String, String)],
     staging: &Staging,
     today: Date,
 ) -> Result<Texts> {

@@ -27,7 +27,7 @@ pub(super) struct Known {
 
 /// What names a text without opening it: its size and checksum, with its kind and day; without a checksum its name, its size and the
 /// time of change of its file.
-fn stamp_of(name: &str, (kind, day): (&str, Option<Date>), stamp: &str) -> String {
+fn stamp_of(name: &str, kind: &str, day: Option<Date>, stamp: &str) -> String {
     if stamp.contains(" with checksum ") {
         format!("{kind} {day:?} {stamp}")
     } else {
@@ -36,14 +36,14 @@ fn stamp_of(name: &str, (kind, day): (&str, Option<Date>), stamp: &str) -> Strin
 }
 
 fn stamp_of_file(file: &SourceFile) -> String {
-    stamp_of(&file.name, (file.kind.name(), file.day), &file.stamp)
+    stamp_of(&file.name, file.kind.name(), file.day, &file.stamp)
 }
 
 impl Known {
     pub(super) fn of(staging: &Staging) -> Result<Self> {
         let rows: Vec<ImportRow> = staged_rows(staging)?;
         let day = |row: &ImportRow| (!row.quarterly).then_some(row.source_date);
-        let stamp = |row: &ImportRow| stamp_of(&row.file, (&row.kind, day(row)), &row.stamp);
+        let stamp = |row: &ImportRow| stamp_of(&row.file, &row.kind, day(row), &row.stamp);
         let stamps = rows.iter().map(|row| (stamp(row), row.digest.clone())).collect();
         Ok(Self { rows, stamps })
     }
@@ -127,7 +127,8 @@ impl Known {
         &self,
         files: &[SourceFile],
         reads: &[FileRead],
-        (imported_at, run_id): (Timestamp, &str),
+        imported_at: Timestamp,
+        run_id: &str,
     ) -> Vec<(ImportRow, bool)> {
         let mut seen: HashSet<&str> = self.rows.iter().map(|row| row.digest.as_str()).collect();
         let is_new: Vec<bool> = reads.iter().map(|read| seen.insert(read.digest.as_str())).collect();

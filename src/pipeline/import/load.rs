@@ -103,7 +103,7 @@ fn check(import: &Import<'_>, before: &Known, read: &ReadNew) -> Result<()> {
     let broken: HashSet<&str> = rows().filter(|row| !row.is_sound()).map(|row| row.digest.as_str()).collect();
     let is_sound = |file: &&SourceFile| digest_of(file).is_none_or(|digest| !broken.contains(digest));
     check_claims(import.all.iter().filter(is_sound), digest_of)?;
-    check_sets((&import.all, &texts().collect::<Vec<_>>()), &read.rows, before, import.max_short)?;
+    check_sets(&import.all, &texts().collect::<Vec<_>>(), &read.rows, before, import.max_short)?;
     let of_nothing = texts().find_map(|(file, read)| Some(file.unusable(read.fault?)));
     of_nothing.filter(|_| !rows().any(ImportRow::is_sound)).map_or(Ok(()), |error| Err(error.into()))
 }
@@ -120,9 +120,9 @@ struct ReadNew {
 fn read_new(import: &Import<'_>, before: &Known) -> Result<ReadNew> {
     let options = ReadOptions { today: import.today, scratch: import.scratch, copies: import.copies };
     let reading = read_files(&import.files, options)?;
-    let (nothing, of_run) = (Known::default(), (import.observed_at, import.run_id));
+    let nothing = Known::default();
     let known = if import.is_anew { &nothing } else { before };
-    let mut rows = known.rows_of(&import.files, &reading.files, of_run);
+    let mut rows = known.rows_of(&import.files, &reading.files, import.observed_at, import.run_id);
     let is_new = |row: &ImportRow| !before.has_text(row);
     let with_set = import.files.iter().zip(&rows);
     let new_sets: HashSet<&str> =
@@ -171,7 +171,7 @@ fn merge_read(staging: &mut Staging, import: &Import<'_>, before: &Known, read: 
         kinds: &import.files.iter().map(|file| file.kind).collect::<Vec<_>>(),
         strayed: &places.strayed.keys().copied().collect::<HashSet<i64>>(),
     };
-    let made = merge_months(staging, &arrived, places.strayed, (&terms, import.industries))?;
+    let made = merge_months(staging, &arrived, places.strayed, &terms, import.industries)?;
     loaded.deltas = deltas(staging, &made);
     stage_changes(staging, made, import.is_anew)?;
     stage_unmatched(staging, places.unmatched)?;

@@ -94,7 +94,7 @@ impl Arrived<'_> {
                 unpack_line(entry.bytes, line);
                 if let Ok(record) = parse_record(*kind, line) {
                     let is_same_file = last_file.replace(entry.file) == Some(entry.file);
-                    push_record(&mut sources.records, (key, record), is_same_file);
+                    push_record(&mut sources.records, key, record, is_same_file);
                 }
             }
         }
@@ -107,11 +107,7 @@ fn by_business<'a, 's>(arrivals: &'a [Arrival<'s>]) -> impl Iterator<Item = (i64
 }
 
 /// Adds a record. The records of a partnership in one file have one partner each.
-fn push_record(
-    records: &mut Vec<(SourceKey, Record)>,
-    (key, record): (SourceKey, Record),
-    is_same_file: bool,
-) {
+fn push_record(records: &mut Vec<(SourceKey, Record)>, key: SourceKey, record: Record, is_same_file: bool) {
     let same = records.iter_mut().find(|(known, _)| *known == key);
     match same {
         Some((_, first)) if is_same_file && record.kind == Kind::Partnership && first.kind == record.kind => {
@@ -126,7 +122,8 @@ fn push_record(
 pub(super) fn merge_month(
     job: MonthJob,
     arrived: &Arrived<'_>,
-    (terms, mapping): (&Terms, &Mapping<'_>),
+    terms: &Terms,
+    mapping: &Mapping<'_>,
     writer: &PartWriter,
 ) -> Result<MonthMade> {
     let spools = arrived.spools(job.month)?;

@@ -33,10 +33,11 @@ pub(super) fn merge_months(
     staging: &mut Staging,
     arrived: &Arrived<'_>,
     strayed: BTreeMap<i64, Strayed>,
-    (terms, industries): (&Terms, &Industries),
+    terms: &Terms,
+    industries: &Industries,
 ) -> Result<MonthsMade> {
     let mut made = MonthsMade::default();
-    let apart = merge_strayed(staging, arrived, strayed, (terms, industries), &mut made)?;
+    let apart = merge_strayed(staging, arrived, strayed, terms, industries, &mut made)?;
     let jobs = jobs(staging, arrived, apart, terms.is_all_new || terms.is_anew)?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(jobs.len()).max(1);
     let writer = staging.part_writer();
@@ -49,7 +50,7 @@ pub(super) fn merge_months(
                 let mapping = Mapping::new(industries, city_clean);
                 let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 while let Some(job) = next() {
-                    let result = merge_month(job, arrived, (terms, &mapping), &writer);
+                    let result = merge_month(job, arrived, terms, &mapping, &writer);
                     let has_failed = result.is_err();
                     if sender.send(result).is_err() || has_failed {
                         return;
@@ -92,7 +93,8 @@ fn merge_strayed(
     staging: &Staging,
     arrived: &Arrived<'_>,
     strayed: BTreeMap<i64, Strayed>,
-    (terms, industries): (&Terms, &Industries),
+    terms: &Terms,
+    industries: &Industries,
     made: &mut MonthsMade,
 ) -> Result<Apart> {
     let mapping = Mapping::new(industries, city_clean);

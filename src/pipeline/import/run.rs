@@ -120,7 +120,8 @@ impl Rules {
 /// Imports the files of a journal again, from the copies of the run or from their folder.
 pub(in crate::pipeline) fn import_again(
     dir: &RunDir,
-    (journal, imported): (&Journal, &ImportedFiles),
+    journal: &Journal,
+    imported: &ImportedFiles,
     run_id: &str,
     staging: &mut Staging,
 ) -> Result<()> {
@@ -186,7 +187,7 @@ impl ImportRun<'_> {
         let mut staging = self.context.lake.stage(&self.record.run_id)?;
         summary.snapshot = staging.parent().map(|commit| commit.snapshot);
         summary.outcome = Outcome::Unchanged;
-        let texts = texts_in((&folder, &self.context.variables), &staging, self.record.today)?;
+        let texts = texts_in(&folder, &self.context.variables, &staging, self.record.today)?;
         let waiting: Vec<String> = texts.waiting.iter().map(|file| file.name.clone()).collect();
         let others = texts.others.clone();
         let observed_at = (self.context.now)();

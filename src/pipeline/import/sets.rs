@@ -72,7 +72,8 @@ type Text<'a> = (&'a SourceFile, &'a FileRead, &'a ImportRow);
 
 /// Refuses files of sets that fall short of the last set or of the other parts, or are of another set. `max_short` is in percent.
 pub(super) fn check_sets(
-    (all, texts): (&[SourceFile], &[(&SourceFile, &FileRead)]),
+    all: &[SourceFile],
+    texts: &[(&SourceFile, &FileRead)],
     rows: &[(ImportRow, bool)],
     before: &Known,
     max_short: f64,

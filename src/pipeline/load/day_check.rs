@@ -273,7 +273,7 @@ impl Run<'_> {
             progress: self.progress.clone(),
         };
         let context = self.read_context(listing, words, &mut store);
-        Ok(differing_days(fetcher, context, (listing.label(), &filter(listing)), rows, totals).await?)
+        Ok(differing_days(fetcher, context, listing.label(), &filter(listing), rows, totals).await?)
     }
 
     /// Reads differing days again, the newest first, until about `requests` requests are made; returns these days. A day that takes

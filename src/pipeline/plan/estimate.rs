@@ -71,7 +71,7 @@ pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext) -> Result<P
     let state = RunState::of(commit.as_ref());
     let plan = plan_limits(account.limits.into(), state.plan, &pipeline.spec.plan);
     if let Some(stages) =
-        stages_without_days(pipeline, context, &client, (commit.as_ref(), &state), &plan).await?
+        stages_without_days(pipeline, context, &client, commit.as_ref(), &state, &plan).await?
     {
         return Ok(total(pipeline, context.today, &plan, &SpendableBudget::of(&client)?, stages));
     }
@@ -129,7 +129,8 @@ async fn stages_without_days(
     pipeline: &Pipeline,
     context: &RunContext,
     client: &Client,
-    (commit, state): (Option<&Commit>, &RunState),
+    commit: Option<&Commit>,
+    state: &RunState,
     plan: &PlanLimits,
 ) -> Result<Option<Vec<StagePrice>>> {
     let lake = &context.lake;

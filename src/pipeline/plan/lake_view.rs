@@ -85,7 +85,7 @@ impl KnownRows {
         let mut rows = Vec::new();
         for file in files {
             for batch in read_table(Table::Filings, &file, Some(&COMPARED))? {
-                self.add_listed(&batch?, (from, to), &mut rows)?;
+                self.add_listed(&batch?, from, to, &mut rows)?;
             }
         }
         Ok(rows)
@@ -94,7 +94,8 @@ impl KnownRows {
     fn add_listed(
         &mut self,
         batch: &RecordBatch,
-        (from, to): (Date, Date),
+        from: Date,
+        to: Date,
         rows: &mut Vec<SeenRow>,
     ) -> Result<()> {
         let columns = FilingColumns::new(batch);

@@ -62,7 +62,7 @@ pub(crate) fn merge(
     let known = KnownDays::of(&landing.staging, landing.today)?;
     let is_news = |day: Date, kind: &str| known.makes_news(day, kind);
     let complete = landing.days_to_compare();
-    let filings = landing.staging.merge_filings(&complete, &is_news, (observed_at, landing.today))?;
+    let filings = landing.staging.merge_filings(&complete, &is_news, observed_at, landing.today)?;
     let counts = journal.follows_listed.then(|| count_listed(landing)).transpose()?;
     if let Some(from) = journal.readable_from {
         follow_moves(landing, lists.map_or(&[], |(_, counts)| counts), from)?;
@@ -130,7 +130,7 @@ pub(crate) fn add_up(
         let table = format!("{TABLE_PREFIX}{name}");
         let is_kept = is_by_month(sql) && by.get(name) == Some(&digest(sql));
         let made = match tables.get(&table).map(Vec::as_slice) {
-            Some([before]) if is_kept => run_changed_months((name, sql), before, &changed, out)?,
+            Some([before]) if is_kept => run_changed_months(name, sql, before, &changed, out)?,
             _ => run_aggregate(name, sql, &tables, out)?,
         };
         staging.aggregate_file(name, &made.path, &head_comment(sql))?;
