@@ -56,7 +56,7 @@ fn bash_completes_commands_flags_values_and_files() {
     scratch.file("mine.toml", "");
     assert_eq!(offered(&folder, "sna"), ["snapshot"]);
     assert_eq!(offered(&folder, "snapshot pr"), ["prune"]);
-    assert_eq!(offered(&folder, "run --max-req"), ["--max-requests"]);
+    assert_eq!(offered(&folder, "run --metrics"), ["--metrics-file"]);
     assert_eq!(offered(&folder, "run --log-format "), ["text", "json"]);
     assert_eq!(offered(&folder, "run --lake mi"), ["mine.toml"]);
 }

@@ -45,11 +45,8 @@ impl ErrorText {
         self.hint = self.hint.map(|hint| {
             let in_lake = |(at, part): (usize, &str)| {
                 let is_command = at % 2 == 1 && part.starts_with("sunlake ");
-                if is_command && !part.starts_with("sunlake keys") && !part.contains(" --lake") {
-                    format!("{part}{flag}")
-                } else {
-                    part.to_owned()
-                }
+                let is_of_lake = !part.starts_with("sunlake keys") && !part.contains(" --lake");
+                format!("{part}{}", if is_command && is_of_lake { flag } else { "" })
             };
             hint.split('`').enumerate().map(in_lake).collect::<Vec<_>>().join("`")
         });
