@@ -183,8 +183,8 @@ impl Table {
     /// less in smaller pages.
     pub const fn page_rows(self) -> Option<usize> {
         match self {
-            Self::Details => Some(1024),
-            Self::Officers => Some(4 * 1024),
+            Self::Details => Some(512),
+            Self::Officers => Some(2 * 1024),
             _ => None,
         }
     }

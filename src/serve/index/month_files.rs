@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Bytes of the footers of one table that stay in memory at most.
-const FOOTER_BYTES: usize = 24 * 1024 * 1024;
+const FOOTER_BYTES: usize = 64 * 1024 * 1024;
 
 /// The files of a table that has one for each month of filing.
 #[derive(Debug)]

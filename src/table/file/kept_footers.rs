@@ -42,7 +42,7 @@ struct KeptFooter {
     used: u64,
 }
 
-/// What tells a file from another one of its name.
+/// What distinguishes a file from another one of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Version {
     bytes: u64,

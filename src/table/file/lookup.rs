@@ -241,7 +241,7 @@ pub(super) mod tests {
         let (file, footer) = footer(Table::Officers, &path);
         let known = KnownFile { file: &file, path: &path, footer: &footer };
         let pages = footer.metadata().page_index_for_row_group(0).num_data_pages(2);
-        assert_eq!((footer.metadata().num_row_groups(), pages), (2, Some(10)));
+        assert_eq!((footer.metadata().num_row_groups(), pages), (2, Some(20)));
         // The rows of a page and of a row group are no multiple of three: each border is within a business.
         let rows = usize::try_from(3 * last).expect("rows");
         for border in (0..=rows).step_by(Table::Officers.page_rows().expect("rows")) {
@@ -268,7 +268,7 @@ pub(super) mod tests {
         let index = footer.metadata().page_index_for_row_group(0);
         let page = |column: usize| {
             // The file is sorted by descending id.
-            let page = &index.page_locations(column).expect("pages")[(20_000 - 7_777) / 1024];
+            let page = &index.page_locations(column).expect("pages")[(20_000 - 7_777) / 512];
             usize::try_from(page.compressed_page_size).expect("a size")
         };
         let group = footer.metadata().row_group(0);

@@ -6,7 +6,9 @@ use arrow::datatypes::{DataType, Field};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, SortingColumn};
-use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+use parquet::file::properties::{
+    DEFAULT_WRITE_BATCH_SIZE, EnabledStatistics, WriterProperties, WriterPropertiesBuilder,
+};
 use parquet::schema::types::ColumnPath;
 
 /// Rows of a row group; the last one of a file may have fewer. Half a month: the newest rows of a month are found without the others.
@@ -79,6 +81,8 @@ fn with_small_pages(
 ) -> WriterPropertiesBuilder {
     builder = builder
         .set_data_page_row_count_limit(rows)
+        // A page ends where a batch of its writer ends.
+        .set_write_batch_size(rows.min(DEFAULT_WRITE_BATCH_SIZE))
         .set_dictionary_page_size_limit(LOOKED_UP_DICTIONARY_BYTES)
         .set_statistics_enabled(EnabledStatistics::Chunk);
     for name in layout.bloom {
