@@ -1,7 +1,7 @@
 //! Rows of `filings`, `details` and `officers` from API records, and back.
 
 use super::column::{BUSINESS_ID, EXTRA, FETCHED_AT};
-use super::row::{disk_instant, table_row};
+use super::row::{disk_instant, part_of, table_row};
 use crate::contract::business::{Address, Detail, Officer, Summary, dissolved_day};
 use crate::contract::county::{county_key, florida_county};
 use jiff::Timestamp;
@@ -113,6 +113,29 @@ table_row! {
     }
 }
 
+part_of! {
+    /// What an answer shows of a detail.
+    ShownDetail of DetailRow {
+        principal_street,
+        principal_street2,
+        principal_city,
+        principal_state,
+        principal_zip,
+        principal_country,
+        mailing_street,
+        mailing_street2,
+        mailing_city,
+        mailing_state,
+        mailing_zip,
+        mailing_country,
+        registered_agent_name,
+        formation_state,
+        last_annual_report_year,
+        officer_count,
+        license_count,
+    }
+}
+
 impl DetailRow {
     /// The row of a detail record, with nothing extra; `None` when its id has no positive integer.
     pub fn from_detail(detail: &Detail, fetched_at: Timestamp) -> Option<Self> {
@@ -174,12 +197,21 @@ impl DetailRow {
 
 table_row! {
     /// One officer of one business.
+    #[derive(Default)]
     OfficerRow of Officers {
         business_id: i64 = BUSINESS_ID,
         position: i32 = "place in the API's list, from 0; the list is sorted by name and ends at 25",
         name: String = "name of the officer",
         title: String = "title of the officer",
         fetched_at: Timestamp = FETCHED_AT,
+    }
+}
+
+part_of! {
+    /// What an answer shows of an officer.
+    ShownOfficer of OfficerRow {
+        name,
+        title,
     }
 }
 

@@ -1,4 +1,4 @@
-//! How a Parquet file of the lake is laid out: schema, order, bloom filters.
+//! How a Parquet file of the lake is laid out: schema, order, bloom filters, pages.
 
 use super::error::TableError;
 use super::tables::Table;
@@ -18,8 +18,8 @@ pub struct FileLayout {
     pub(super) distinct: &'static [&'static str],
     /// Columns with few different texts. They are not compressed.
     pub(super) repeated: &'static [&'static str],
-    /// Rows of a row group at most; the usual number when none.
-    pub(super) group_rows: Option<usize>,
+    /// Rows of a page at most, in a file from which single businesses are read; pages are large when none.
+    pub(super) page_rows: Option<usize>,
 }
 
 impl FileLayout {
@@ -29,7 +29,7 @@ impl FileLayout {
             let (column, found) = (field.name().clone(), field.data_type().clone());
             return Err(TableError::UnsupportedType { column, found });
         }
-        Ok(Self { schema, sort: &[], bloom: &[], distinct: &[], repeated: &[], group_rows: None })
+        Ok(Self { schema, sort: &[], bloom: &[], distinct: &[], repeated: &[], page_rows: None })
     }
 }
 
@@ -42,7 +42,7 @@ impl From<Table> for FileLayout {
             bloom: table.bloom(),
             distinct,
             repeated,
-            group_rows: table.group_rows(),
+            page_rows: table.page_rows(),
         }
     }
 }

@@ -39,7 +39,7 @@ mod tables;
 
 #[cfg(test)]
 pub(crate) use business::tests::filing;
-pub use business::{DetailRow, FROM_API, FilingRow, OfficerRow, unheld_fields};
+pub use business::{DetailRow, FROM_API, FilingRow, OfficerRow, ShownDetail, ShownOfficer, unheld_fields};
 pub use change::{Change, ChangeRow, EventRow, ImportRow, RecordRow, UnmatchedEventRow};
 pub use column::{Column, ColumnKind};
 pub(crate) use count::counts_in_sums;
@@ -50,11 +50,13 @@ pub use count::{
 pub use dictionary::columns;
 pub use error::TableError;
 pub use file::footer::{Bounds, Footer, Span};
+pub use file::kept_footers::KeptFooters;
+pub use file::properties::{ROW_GROUP_ROWS, SCHEMA_VERSION_KEY};
 pub(crate) use file::read::read_dictionaries;
-pub use file::read::{ParquetRows, read_batch, read_parquet, read_rows, read_table, rows_of_business};
+pub use file::read::{ParquetRows, read_batch, read_parquet, read_rows, read_table};
 #[cfg(test)]
 pub(crate) use file::write::tests::write_rows;
-pub use file::write::{ABOUT_KEY, ParquetFile, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, WrittenFile};
+pub use file::write::{ABOUT_KEY, ParquetFile, WrittenFile};
 pub(crate) use filing_batch::{FilingBatch, FilingText};
 pub use filing_columns::FilingColumns;
 pub(crate) use filing_columns::typed_column;
@@ -63,6 +65,6 @@ pub use order::sort_batch;
 pub use reference::{
     CountyFactsRow, EntityTypeRow, IndustryLabelRow, IndustryTypeRow, SegmentRow, industries,
 };
-pub use row::{Ratio, Row, disk_instant};
+pub use row::{Part, Ratio, Row, disk_instant};
 pub use tables::{SCHEMA_VERSION, Table};
 pub(crate) use tables::{VIEWS, View};

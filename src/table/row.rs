@@ -29,6 +29,18 @@ pub trait Row: Sized {
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, TableError>;
 }
 
+/// Some columns of a table. The rows that are read of them have default values in the other fields.
+pub trait Part {
+    /// The rows of the table.
+    type Row: Row;
+
+    /// The names of the columns.
+    const COLUMNS: &'static [&'static str];
+
+    /// The rows of a batch of these columns, in its order.
+    fn rows(batch: &RecordBatch) -> Result<Vec<Self::Row>, TableError>;
+}
+
 /// An instant at the disk's precision: microseconds, finer digits cut off.
 pub fn disk_instant(instant: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(instant.as_microsecond()).unwrap_or(instant)
@@ -180,9 +192,9 @@ pub(super) struct CellReader<'a, T: Cell> {
 }
 
 impl<'a, T: Cell> CellReader<'a, T> {
-    /// The column, its type and nulls checked.
-    pub(super) fn new(batch: &'a RecordBatch, table: Table, column: Column) -> Result<Self, TableError> {
-        Ok(Self { name: column.name, column: column.of(batch, table)? })
+    /// The column of this name, its type and nulls checked.
+    pub(super) fn new(batch: &'a RecordBatch, table: Table, name: &'static str) -> Result<Self, TableError> {
+        Ok(Self { name, column: column_of::<T>(name, "").of(batch, table)? })
     }
 
     pub(super) fn get(&self, row: usize) -> Result<T, TableError> {
@@ -240,7 +252,7 @@ macro_rules! table_row {
                 $(let $field = $crate::table::row::CellReader::new(
                     batch,
                     Self::TABLE,
-                    $crate::table::row::column_of::<$cell>(stringify!($field), $meaning),
+                    stringify!($field),
                 )?;)*
                 (0..batch.num_rows()).map(|row| Ok(Self { $($field: $field.get(row)?),* })).collect()
             }
@@ -248,7 +260,30 @@ macro_rules! table_row {
     };
 }
 
-pub(super) use table_row;
+/// Some columns of a row type.
+macro_rules! part_of {
+    ($(#[$doc:meta])* $part:ident of $row:ident { $($field:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub struct $part;
+
+        impl $crate::table::row::Part for $part {
+            type Row = $row;
+            const COLUMNS: &'static [&'static str] = &[$(stringify!($field)),*];
+
+            fn rows(
+                batch: &arrow::array::RecordBatch,
+            ) -> Result<Vec<$row>, $crate::table::error::TableError> {
+                let table = <$row as $crate::table::row::Row>::TABLE;
+                $(let $field = $crate::table::row::CellReader::new(batch, table, stringify!($field))?;)*
+                let row = |row| Ok($row { $($field: $field.get(row)?,)* ..$row::default() });
+                (0..batch.num_rows()).map(row).collect()
+            }
+        }
+    };
+}
+
+pub(super) use {part_of, table_row};
 
 #[cfg(test)]
 pub(super) mod tests {

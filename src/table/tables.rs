@@ -137,7 +137,8 @@ impl Table {
         match self {
             Self::Filings => &["business_id", "document_number", "name", "url"],
             Self::Officers => &["business_id", "name"],
-            Self::Details | Self::Changes | Self::Events | Self::Records => &["business_id"],
+            Self::Details => &["business_id", "principal_street", "mailing_street"],
+            Self::Changes | Self::Events | Self::Records => &["business_id"],
             _ => &[],
         }
     }
@@ -160,10 +161,12 @@ impl Table {
         }
     }
 
-    /// Rows of a row group at most, where these are fewer than usual: of tables from which single businesses are read.
-    pub const fn group_rows(self) -> Option<usize> {
+    /// Rows of a page at most, of tables from which single businesses are read. The names of officers resemble each other, and shrink
+    /// less in smaller pages.
+    pub const fn page_rows(self) -> Option<usize> {
         match self {
-            Self::Details | Self::Officers => Some(8 * 1024),
+            Self::Details => Some(512),
+            Self::Officers => Some(2 * 1024),
             _ => None,
         }
     }

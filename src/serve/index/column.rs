@@ -31,6 +31,12 @@ impl TextColumn {
         &self.texts[base + self.start(row)..base + self.ends[row] as usize]
     }
 
+    /// The first bytes of some texts, combined. Asking for them fetches the texts.
+    pub(crate) fn first_bytes(&self, rows: &[u32]) -> u8 {
+        let first = |row: usize| self.texts.as_bytes().get(self.bases[row / BLOCK_ROWS] + self.start(row));
+        rows.iter().filter_map(|row| first(*row as usize)).fold(0, |all, byte| all ^ byte)
+    }
+
     /// Where the text of a row begins, from the base of its block.
     fn start(&self, row: usize) -> usize {
         if row.is_multiple_of(BLOCK_ROWS) { 0 } else { self.ends[row - 1] as usize }

@@ -10,7 +10,7 @@ use crate::contract::business::Officer;
 use crate::contract::count::{County, Stats};
 use crate::contract::id::{BusinessIdParam, DocumentNumber};
 use crate::contract::reference::Industries;
-use crate::table::{DetailRow, OfficerRow, TableError};
+use crate::table::{OfficerRow, ShownDetail, ShownOfficer, TableError};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use jiff::Timestamp;
@@ -167,7 +167,7 @@ impl Index {
         if let Some(text) = self.details.get(id) {
             return Ok(Some(text.into()));
         }
-        let stored: Vec<DetailRow> = self.stored_details.rows(filed, id)?;
+        let stored = self.stored_details.rows::<ShownDetail>(filed, id)?;
         Ok(stored.first().map(|row| detail_text(row).into()))
     }
 
@@ -177,12 +177,12 @@ impl Index {
         if let Some(text) = self.officers.get(id) {
             return Ok(Some(text.into()));
         }
-        let stored: Vec<OfficerRow> = self.stored_officers.rows(filed, id)?;
+        let stored = self.stored_officers.rows::<ShownOfficer>(filed, id)?;
         let mut stored: Vec<Officer> = stored.into_iter().map(OfficerRow::into_officer).collect();
         stored.sort();
         // A snapshot with details by month has one of every business.
         let has_list = !stored.is_empty()
-            || !self.stored_details.0.is_empty()
+            || !self.stored_details.is_empty()
             || self.without_officers.binary_search(&id).is_ok();
         Ok(has_list.then(|| officers_text(stored.iter()).into()))
     }

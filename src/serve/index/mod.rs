@@ -10,7 +10,7 @@
 //! - Texts compare by Unicode simple case folding. A sorted dictionary turns "equal" and "begins with" into a range of codes.
 //! - Look-ups by id and by document number are hash tables of row numbers.
 //! - Details and officers are texts by business id. Where a snapshot has them by month of filing, as one of the state's files has,
-//!   they stay there: a look-up reads one row group of the month's file.
+//!   they stay there: a look-up reads one page a column of the month's file, whose footer stays in memory.
 //!
 //! # Files, in reading order
 //!

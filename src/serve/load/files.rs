@@ -27,7 +27,7 @@ pub(super) fn files_of(snapshot: &Path, table: Table) -> Result<Vec<PathBuf>, Lo
 pub(super) fn by_month(snapshot: &Path, table: Table) -> Result<MonthFiles, LoadError> {
     let month = |path: &Path| Month::from_folder(path.parent()?.file_name()?.to_str()?);
     let files = files_of(snapshot, table)?;
-    Ok(MonthFiles(files.into_iter().filter_map(|path| Some((month(&path)?, path))).collect()))
+    Ok(MonthFiles::new(files.into_iter().filter_map(|path| Some((month(&path)?, path))).collect()))
 }
 
 /// Calls `take` with every row of a table, file by file. For tables with few rows.

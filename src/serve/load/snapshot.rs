@@ -31,7 +31,7 @@ pub(crate) fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
 /// Adds the details of each business that was looked up. Those by month of filing stay in their files.
 fn load_details(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
     builder.stored_details = files::by_month(snapshot, Table::Details)?;
-    if !builder.stored_details.0.is_empty() {
+    if !builder.stored_details.is_empty() {
         return Ok(());
     }
     each_row(snapshot, |row: DetailRow| builder.push_detail(&row))
@@ -40,7 +40,7 @@ fn load_details(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadE
 /// Adds the officers of each business that has any. Those by month of filing stay in their files.
 fn load_officers(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
     builder.stored_officers = files::by_month(snapshot, Table::Officers)?;
-    if !builder.stored_officers.0.is_empty() {
+    if !builder.stored_officers.is_empty() {
         return Ok(());
     }
     let mut officers: Vec<(i64, Officer)> = Vec::new();

@@ -1,18 +1,16 @@
 //! What a file's footer says: columns, row count, key values, bounds, bloom filters. Reads no rows.
 
-use super::write::SCHEMA_VERSION_KEY;
+use super::properties::SCHEMA_VERSION_KEY;
 use crate::contract::eastern::day_of_epoch;
 use crate::table::error::TableError;
 use crate::table::layout::{check_schema, without_field_ids};
 use crate::table::tables::{SCHEMA_VERSION, Table};
-use arrow::array::{AsArray, BooleanArray, RecordBatch};
-use arrow::datatypes::{DataType, Fields, Int64Type, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
 use jiff::civil::Date;
-use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowFilter,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::statistics::Statistics;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -65,8 +63,7 @@ impl Footer {
     /// Reads the footer of a file of a table.
     pub fn of_table(table: Table, path: &Path) -> Result<Self, TableError> {
         let footer = Self::open(path)?;
-        footer.check_version()?;
-        check_schema(footer.schema(), &table.schema(), &path.display().to_string())?;
+        check_table(table, path, footer.builder.metadata(), footer.schema())?;
         Ok(footer)
     }
 
@@ -97,8 +94,7 @@ impl Footer {
 
     /// The value that the writer stored under a key.
     pub fn key_value(&self, key: &str) -> Option<&str> {
-        let pairs = self.builder.metadata().file_metadata().key_value_metadata()?;
-        pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
+        key_value(self.builder.metadata(), key)
     }
 
     /// Nulls and bounds of a column over the entire file; unknown for a column that is not in the file.
@@ -156,29 +152,6 @@ impl Footer {
         Ok(false)
     }
 
-    /// The same file, of which only the rows with this number in an integer column are read: the others are not even decoded.
-    pub(super) fn only(mut self, column: &str, value: i64) -> Result<Self, TableError> {
-        let found = self.leaf(column).zip(self.schema.index_of(column).ok());
-        let Some((leaf, root)) = found else {
-            let (place, column) = (self.path.display().to_string(), column.to_owned());
-            return Err(TableError::MissingColumn { place, column });
-        };
-        let may_hold = |group: &RowGroupMetaData| match group.column(leaf).statistics() {
-            Some(Statistics::Int64(span)) => !between(&[value], span.min_opt(), span.max_opt()).is_empty(),
-            _ => true,
-        };
-        let groups = self.builder.metadata().row_groups().iter().enumerate();
-        let groups = groups.filter(|(_, group)| may_hold(group)).map(|(at, _)| at).collect();
-        let mask = ProjectionMask::roots(self.builder.parquet_schema(), [root]);
-        let is_wanted = ArrowPredicateFn::new(mask, move |rows: RecordBatch| {
-            let found = rows.column(0).as_primitive::<Int64Type>().values();
-            Ok(found.iter().map(|found| Some(*found == value)).collect::<BooleanArray>())
-        });
-        let filter = RowFilter::new(vec![Box::new(is_wanted)]);
-        self.builder = self.builder.with_row_groups(groups).with_row_filter(filter);
-        Ok(self)
-    }
-
     /// Whether a text column may hold a value, by the bounds of its row groups; a column that is not there holds none.
     pub fn may_hold_text(&self, column: &str, value: &str) -> bool {
         let Some(leaf) = self.leaf(column) else { return false };
@@ -196,16 +169,27 @@ impl Footer {
     fn leaf(&self, column: &str) -> Option<usize> {
         self.builder.parquet_schema().columns().iter().position(|leaf| leaf.name() == column)
     }
+}
 
-    fn check_version(&self) -> Result<(), TableError> {
-        match self.key_value(SCHEMA_VERSION_KEY) {
-            Some(found) if !found.parse::<u32>().is_ok_and(|version| version <= SCHEMA_VERSION) => {
-                let (path, found) = (self.path.clone(), found.to_owned());
-                Err(TableError::NewerSchema { path, found, known: SCHEMA_VERSION })
-            }
-            _ => Ok(()),
+/// Checks that a footer is one of a table: its version, and its columns.
+pub(super) fn check_table(
+    table: Table,
+    path: &Path,
+    footer: &ParquetMetaData,
+    schema: &Schema,
+) -> Result<(), TableError> {
+    match key_value(footer, SCHEMA_VERSION_KEY) {
+        Some(found) if !found.parse::<u32>().is_ok_and(|version| version <= SCHEMA_VERSION) => {
+            let (path, found) = (path.to_owned(), found.to_owned());
+            Err(TableError::NewerSchema { path, found, known: SCHEMA_VERSION })
         }
+        _ => check_schema(schema, &table.schema(), &path.display().to_string()),
     }
+}
+
+fn key_value<'a>(footer: &'a ParquetMetaData, key: &str) -> Option<&'a str> {
+    let pairs = footer.file_metadata().key_value_metadata()?;
+    pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
 }
 
 impl Bounds {

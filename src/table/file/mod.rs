@@ -3,11 +3,19 @@
 //! # Files, in reading order
 //!
 //! - `row_group`: row groups of a file, encoded by two threads
+//! - `properties`: how files are written
 //! - `write`: writing files
 //! - `read`: reading them
 //! - `footer`: what a footer says
+//! - `placed`: a file that is read by position
+//! - `lookup`: the rows of one business in a file
+//! - `kept_footers`: footers that stay in memory, and look-ups by them
 
 pub(super) mod footer;
+pub(super) mod kept_footers;
+mod lookup;
+mod placed;
+pub(super) mod properties;
 pub(super) mod read;
 mod row_group;
 pub(super) mod write;

@@ -68,16 +68,6 @@ pub fn read_rows<R: Row>(path: &Path) -> Result<Vec<R>, TableError> {
     Ok(rows)
 }
 
-/// The rows of one business in a file of a table, in its order. Only their row group is read.
-pub fn rows_of_business<R: Row>(path: &Path, business_id: i64) -> Result<Vec<R>, TableError> {
-    let footer = Footer::of_table(R::TABLE, path)?.only("business_id", business_id)?;
-    let mut rows = Vec::new();
-    for batch in stream(footer, None)? {
-        rows.extend(R::rows(&batch?)?);
-    }
-    Ok(rows)
-}
-
 /// Reads any Parquet file, of whatever schema: all its columns, or those named.
 pub fn read_parquet(path: &Path, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
     stream(Footer::open(path)?, projection)
@@ -119,35 +109,12 @@ fn stream(footer: Footer, projection: Option<&[&str]>) -> Result<ParquetRows, Ta
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::business::Officer;
-    use crate::table::OfficerRow;
-    use crate::table::file::write::SCHEMA_VERSION_KEY;
+    use crate::table::file::properties::SCHEMA_VERSION_KEY;
     use crate::table::file::write::tests::{filings, part, write_parquet, write_rows};
     use crate::table::layout::FileLayout;
     use crate::table::tables::SCHEMA_VERSION;
     use arrow::datatypes::{DataType, Field, Schema};
-    use jiff::Timestamp;
     use std::sync::Arc;
-
-    #[test]
-    fn the_rows_of_one_business_are_found_in_any_row_group() {
-        let (_folder, path) = part();
-        let officer = |id: i64, position: i32| {
-            let officer = Officer { name: format!("{id} {position}"), title: "MGR".to_owned() };
-            OfficerRow::new(id, position, &officer, Timestamp::UNIX_EPOCH)
-        };
-        let rows: Vec<OfficerRow> =
-            (1..=9_000).flat_map(|id| [officer(2 * id, 0), officer(2 * id, 1)]).collect();
-        write_rows(&rows, &path, &[]).expect("written");
-        assert!(Footer::open(&path).expect("a footer").builder.metadata().num_row_groups() > 2);
-        for id in [2, 8_192, 8_194, 18_000] {
-            let found: Vec<OfficerRow> = rows_of_business(&path, id).expect("rows");
-            assert_eq!(found, [officer(id, 0), officer(id, 1)]);
-        }
-        for id in [0, 8_193, 18_001] {
-            assert!(rows_of_business::<OfficerRow>(&path, id).expect("no rows").is_empty());
-        }
-    }
 
     #[test]
     fn a_projection_reads_only_the_named_columns() {

@@ -2,38 +2,24 @@
 //!
 //! The same rows and key values give the same bytes, whatever the sizes of their batches.
 
+use super::properties::{ROW_GROUP_ROWS, properties};
 use super::row_group::RowGroups;
 use crate::contract::eastern::day_of_epoch;
 use crate::table::error::TableError;
 use crate::table::layout::{FileLayout, check_schema, with_field_ids};
 use crate::table::order::first_unsorted;
-use crate::table::tables::SCHEMA_VERSION;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::{BatchCoalescer, max, min};
-use arrow::datatypes::{DataType, Date32Type, Field};
+use arrow::datatypes::Date32Type;
 use jiff::civil::Date;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::errors::ParquetError;
-use parquet::file::metadata::{KeyValue, SortingColumn};
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::schema::types::ColumnPath;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Rows of a row group; the last one of a file may have fewer. Half a month: the newest rows of a month are found without the others.
-pub const ROW_GROUP_ROWS: usize = 40 * 1024;
-/// Key of the schema version in a file's metadata.
-pub const SCHEMA_VERSION_KEY: &str = "sunlake.schema_version";
 /// Key of an aggregate's description: the question it answers, and its columns.
 pub const ABOUT_KEY: &str = "sunlake.about";
-/// Fixed, so that a release without a change of layout writes the same bytes. Spark ignores the statistics of
-/// files whose writer does not read as `<name> version <number>`.
-const CREATED_BY: &str = "sunlake version 1";
 /// Rows of one batch, in and out. Divides [`ROW_GROUP_ROWS`].
 pub(super) const BATCH_ROWS: usize = 8 * 1024;
-const BLOOM_FALSE_POSITIVES: f64 = 0.01;
-const ZSTD_LEVEL: i32 = 3;
 const FILED_DATE: &str = "filed_date";
 
 /// What was written.
@@ -76,7 +62,7 @@ impl<S: Write + Send> ParquetFile<S> {
             .with_properties(properties(&layout, key_values).map_err(parquet)?)
             .with_skip_arrow_metadata(true);
         let schema = with_field_ids(&layout.schema);
-        let groups = RowGroups::new(sink, schema, group_rows(&layout), options).map_err(parquet)?;
+        let groups = RowGroups::new(sink, schema, ROW_GROUP_ROWS, options).map_err(parquet)?;
         let coalescer = BatchCoalescer::new(layout.schema.clone(), BATCH_ROWS);
         Ok(Self { path: path.to_owned(), layout, groups, coalescer, last: None, rows: 0, filed_days: None })
     }
@@ -158,53 +144,13 @@ impl<S: Write + Send> ParquetFile<S> {
     }
 }
 
-fn group_rows(layout: &FileLayout) -> usize {
-    layout.group_rows.unwrap_or(ROW_GROUP_ROWS)
-}
-
-fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<WriterProperties, ParquetError> {
-    let version = KeyValue::new(SCHEMA_VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
-    let given = key_values.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()));
-    let sorting = layout.sort.iter().filter_map(|(name, descending)| {
-        let column_idx = i32::try_from(layout.schema.index_of(name).ok()?).ok()?;
-        Some(SortingColumn { column_idx, descending: *descending, nulls_first: false })
-    });
-    let mut builder = WriterProperties::builder()
-        .set_created_by(CREATED_BY.to_owned())
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
-        .set_max_row_group_row_count(Some(group_rows(layout)))
-        .set_statistics_enabled(EnabledStatistics::Page)
-        .set_sorting_columns(Some(sorting.collect()))
-        .set_key_value_metadata(Some(std::iter::once(version).chain(given).collect()));
-    for name in layout.bloom {
-        // Sized for a full row group, then folded to the rows it got.
-        let column = ColumnPath::from(*name);
-        builder = builder.set_column_bloom_filter_fpp(column, BLOOM_FALSE_POSITIVES);
-    }
-    for name in layout.distinct {
-        let column = ColumnPath::from(*name);
-        builder = builder.set_column_dictionary_enabled(column.clone(), false);
-        let encoding = match layout.schema.field_with_name(name).map(Field::data_type) {
-            // Neighbouring rows of a sorted file have close numbers.
-            Ok(DataType::Int64) => Encoding::DELTA_BINARY_PACKED,
-            // Texts without their lengths between them are smaller, and are found faster.
-            _ => Encoding::DELTA_LENGTH_BYTE_ARRAY,
-        };
-        builder = builder.set_column_encoding(column, encoding);
-    }
-    for name in layout.repeated {
-        // The numbers of a small dictionary hardly shrink.
-        builder = builder.set_column_compression(ColumnPath::from(*name), Compression::UNCOMPRESSED);
-    }
-    Ok(builder.build())
-}
-
 #[cfg(test)]
 pub(in crate::table) mod tests {
     use super::*;
-    use crate::table::business::FilingRow;
     use crate::table::business::tests::filing;
+    use crate::table::business::{DetailRow, FilingRow};
     use crate::table::count::DailyCountRow;
+    use crate::table::file::properties::CREATED_BY;
     use crate::table::file::read::{read_rows, read_table};
     use crate::table::order::sort_batch;
     use crate::table::row::Row;
@@ -288,6 +234,27 @@ pub(in crate::table) mod tests {
         let expected = bytes("one batch", 20_000);
         assert_eq!(bytes("again", 20_000), expected);
         assert_eq!(bytes("cut", 777), expected);
+    }
+
+    #[test]
+    fn files_of_small_pages_have_the_same_bytes_for_the_same_rows() {
+        let (folder, _) = part();
+        let detail = |id: i64| DetailRow {
+            business_id: id,
+            principal_street: format!("{id} Oak Street"),
+            // More texts than a dictionary may have.
+            registered_agent_name: format!("agent {}", id * 7_919 % 5_003),
+            ..DetailRow::default()
+        };
+        let rows: Vec<DetailRow> = (1..=10_000).rev().map(detail).collect();
+        let bytes = |name: &str, cut: usize| {
+            let path = folder.path().join(name);
+            let batches = rows.chunks(cut).map(|rows| DetailRow::batch(rows).expect("a batch"));
+            write_parquet(Table::Details, batches, &path, &[]).expect("written");
+            assert_eq!(read_rows::<DetailRow>(&path).expect("rows"), rows);
+            blake3::hash(&std::fs::read(&path).expect("a file"))
+        };
+        assert_eq!(bytes("one batch", 10_000), bytes("cut", 777));
     }
 
     #[test]

@@ -1,0 +1,96 @@
+//! How the files of a layout are written: row groups, pages, encodings, compression, key values.
+
+use crate::table::layout::FileLayout;
+use crate::table::tables::SCHEMA_VERSION;
+use arrow::datatypes::{DataType, Field};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{KeyValue, SortingColumn};
+use parquet::file::properties::{
+    DEFAULT_WRITE_BATCH_SIZE, EnabledStatistics, WriterProperties, WriterPropertiesBuilder,
+};
+use parquet::schema::types::ColumnPath;
+
+/// Rows of a row group; the last one of a file may have fewer. Half a month: the newest rows of a month are found without the others.
+pub const ROW_GROUP_ROWS: usize = 40 * 1024;
+/// Key of the schema version in a file's metadata.
+pub const SCHEMA_VERSION_KEY: &str = "sunlake.schema_version";
+/// Fixed, so that a release without a change of layout writes the same bytes. Spark ignores the statistics of
+/// files whose writer does not read as `<name> version <number>`.
+pub(super) const CREATED_BY: &str = "sunlake version 1";
+const BLOOM_FALSE_POSITIVES: f64 = 0.01;
+/// Bytes of a dictionary at most where single businesses are read: all of it is read for one row.
+const LOOKED_UP_DICTIONARY_BYTES: usize = 32 * 1024;
+const ZSTD_LEVEL: i32 = 3;
+
+/// What is written in a file of a layout, and how.
+pub(super) fn properties(
+    layout: &FileLayout,
+    key_values: &[(&str, String)],
+) -> Result<WriterProperties, ParquetError> {
+    let version = KeyValue::new(SCHEMA_VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
+    let given = key_values.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()));
+    let sorting = layout.sort.iter().filter_map(|(name, descending)| {
+        let column_idx = i32::try_from(layout.schema.index_of(name).ok()?).ok()?;
+        Some(SortingColumn { column_idx, descending: *descending, nulls_first: false })
+    });
+    let mut builder = WriterProperties::builder()
+        .set_created_by(CREATED_BY.to_owned())
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
+        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+        .set_statistics_enabled(EnabledStatistics::Page)
+        .set_sorting_columns(Some(sorting.collect()))
+        .set_key_value_metadata(Some(std::iter::once(version).chain(given).collect()));
+    for name in layout.bloom {
+        // Sized for a full row group, then folded to the rows it got.
+        let column = ColumnPath::from(*name);
+        builder = builder.set_column_bloom_filter_fpp(column, BLOOM_FALSE_POSITIVES);
+    }
+    for name in layout.distinct {
+        let column = ColumnPath::from(*name);
+        let encoding = layout.schema.field_with_name(name).map_or(Encoding::PLAIN, encoding);
+        builder = builder.set_column_dictionary_enabled(column.clone(), false);
+        builder = builder.set_column_encoding(column, encoding);
+    }
+    if let Some(rows) = layout.page_rows {
+        builder = with_small_pages(builder, layout, rows);
+    }
+    for name in layout.repeated {
+        // The numbers of a small dictionary hardly shrink.
+        builder = builder.set_column_compression(ColumnPath::from(*name), Compression::UNCOMPRESSED);
+    }
+    Ok(builder.build())
+}
+
+/// The encoding of a column without a dictionary.
+fn encoding(field: &Field) -> Encoding {
+    match field.data_type() {
+        // Neighbouring rows of a sorted file have close numbers.
+        DataType::Int64 => Encoding::DELTA_BINARY_PACKED,
+        // Texts without their lengths between them are smaller, and are found faster.
+        _ => Encoding::DELTA_LENGTH_BYTE_ARRAY,
+    }
+}
+
+/// Pages of a few rows, and little to read besides: the page of a business is found by its id, so that no other column has bounds
+/// of its pages.
+fn with_small_pages(
+    mut builder: WriterPropertiesBuilder,
+    layout: &FileLayout,
+    rows: usize,
+) -> WriterPropertiesBuilder {
+    builder = builder
+        .set_data_page_row_count_limit(rows)
+        // A page ends where a batch of its writer ends.
+        .set_write_batch_size(rows.min(DEFAULT_WRITE_BATCH_SIZE))
+        .set_dictionary_page_size_limit(LOOKED_UP_DICTIONARY_BYTES)
+        .set_statistics_enabled(EnabledStatistics::Chunk);
+    for name in layout.bloom {
+        builder = builder.set_column_statistics_enabled(ColumnPath::from(*name), EnabledStatistics::Page);
+    }
+    // Of the pages after a dictionary that became too large.
+    let texts = layout.schema.fields().iter().filter(|field| *field.data_type() == DataType::Utf8);
+    texts.fold(builder, |builder, field| {
+        builder.set_column_encoding(ColumnPath::from(field.name().as_str()), encoding(field))
+    })
+}
