@@ -171,9 +171,12 @@ fn sort_group(names: &TextColumn, from: u32, group: &mut [u32], runs: &mut Vec<u
         keyed.extend(rows.iter().map(|row| NameKey::of(names.get(*row), *row)));
     }
     keyed.sort_unstable_by(|a, b| {
-        let rest = || match a.is_whole && b.is_whole {
-            true => Ordering::Equal,
-            false => compare_folded(names.get(a.row), names.get(b.row)),
+        let rest = || {
+            if a.is_whole && b.is_whole {
+                Ordering::Equal
+            } else {
+                compare_folded(names.get(a.row), names.get(b.row))
+            }
         };
         a.first.cmp(&b.first).then_with(rest).then(a.row.cmp(&b.row))
     });

@@ -119,9 +119,8 @@ impl<S: Write + Send> ParquetFile<S> {
         let unsorted = first_unsorted(&self.layout, self.last.as_ref(), batch)
             .map_err(|source| TableError::arrow("compare", self.path.display().to_string(), source))?;
         unsorted.map_or(Ok(()), |row| {
-            let words = self.layout.sort.iter().map(|(name, descends)| match descends {
-                true => format!("{name} descending"),
-                false => (*name).to_owned(),
+            let words = self.layout.sort.iter().map(|(name, descends)| {
+                if *descends { format!("{name} descending") } else { (*name).to_owned() }
             });
             Err(TableError::Unsorted {
                 path: self.path.clone(),
