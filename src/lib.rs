@@ -61,7 +61,7 @@
 //! | how does a killed run resume? | `pipeline/run.rs`; its pages come from `lake/run/page_archive.rs` |
 //! | when does a snapshot exist? | `lake/snapshot/commit.rs`, by `lake/backend/disk.rs` |
 //! | when is a file damaged, and what does that mean? | `lake/integrity/audit.rs`, `problem.rs` |
-//! | which columns has a table? | `table/column.rs`; the rows are next to it |
+//! | which columns has a table? | the `table_row!` of its row type, in `table/business.rs`, `change.rs`, `count.rs` or `reference.rs` |
 //! | what does a field of the state's files mean? | `import/files/layout.rs`, then `import/rules` |
 //! | which of a business's state records and events count? | `import/business/merge.rs` |
 //! | when does a file of the state count? | `import/sound.rs`; its name is read in `import/files/names.rs` |
