@@ -85,25 +85,16 @@ fn check_kind(given: &Path) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The pipeline files of a folder, sorted. Rules of industries are also TOML files, and no pipelines.
-fn pipeline_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+/// The names to choose from: of the files here, and of the built-in pipelines. Rules of industries are also TOML files, and no
+/// pipelines.
+fn pipeline_names() -> Vec<String> {
     let has_rules =
         |path: &Path| read_regular(path).is_ok_and(|text| text.lines().any(|line| line.trim() == "[[rule]]"));
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|path| path.extension().is_some_and(|found| found == "toml") && !has_rules(path));
-    files.sort();
-    Ok(files)
-}
-
-/// The names to choose from: of the files here, and of the built-in pipelines.
-pub(crate) fn pipeline_names() -> Vec<String> {
-    let files = pipeline_files(Path::new(FOLDER)).unwrap_or_default();
-    let mut names: Vec<String> = files
-        .iter()
-        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
-        .chain(built_in::pipeline_names().map(str::to_owned))
-        .collect();
+    let files = std::fs::read_dir(FOLDER).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let pipelines = files
+        .filter(|path| path.extension().is_some_and(|found| found == "toml") && !has_rules(path))
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+    let mut names: Vec<String> = pipelines.chain(built_in::pipeline_names().map(str::to_owned)).collect();
     names.sort();
     names.dedup();
     names

@@ -116,3 +116,23 @@ fn write_holder(file: &mut File, text: &str) -> std::io::Result<()> {
     file.rewind()?;
     writeln!(file, "{text}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_a_killed_writer_left_are_no_holder() -> Result<(), LakeError> {
+        let root = tempfile::tempdir().expect("a folder");
+        let lake = Lake::open(root.path())?;
+        assert_eq!(lake.holder()?, None, "there is no lock file");
+        fs::create_dir_all(root.path().join("state")).expect("a folder");
+        let mut lock = File::create(root.path().join("state/lock")).expect("a lock file");
+        lock.lock().expect("the lock");
+        write_holder(&mut lock, "run r1, process 4711").expect("the holder");
+        assert_eq!(lake.holder()?.as_deref(), Some("run r1, process 4711"));
+        lock.unlock().expect("given back");
+        assert_eq!(lake.holder()?, None);
+        Ok(())
+    }
+}

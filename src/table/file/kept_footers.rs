@@ -78,11 +78,6 @@ impl KeptFooters {
             .inspect_err(|_| self.kept().remove(path))
     }
 
-    /// Bytes of the footers.
-    pub fn bytes(&self) -> usize {
-        self.kept().bytes
-    }
-
     fn footer(
         &self,
         table: Table,
@@ -180,8 +175,8 @@ mod tests {
             assert_eq!(found, shown(&officers(1)));
         };
         paths.iter().for_each(|path| find(&all, path));
-        let bound = all.bytes() / 2;
-        assert!(all.bytes() > 9 * 5 * ARROW_COLUMN_BYTES);
+        let bound = all.kept().bytes / 2;
+        assert!(all.kept().bytes > 9 * 5 * ARROW_COLUMN_BYTES);
         let footers = KeptFooters::within(bound);
         for path in paths.iter().chain(&paths) {
             find(&footers, &paths[0]);
@@ -193,7 +188,7 @@ mod tests {
         }
         let none = KeptFooters::within(100);
         find(&none, &paths[0]);
-        assert_eq!(none.bytes(), 0);
+        assert_eq!(none.kept().bytes, 0);
     }
 
     #[test]
