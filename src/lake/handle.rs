@@ -124,7 +124,7 @@ impl Lake {
     }
 
     /// Whether the lake is in an object store, and its folder is a working copy.
-    pub(super) fn is_remote(&self) -> bool {
+    pub(crate) fn is_remote(&self) -> bool {
         self.backend.remote_url().is_some()
     }
 

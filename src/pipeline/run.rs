@@ -95,6 +95,7 @@ fn new_record(pipeline: &Pipeline, context: &RunContext) -> RunRecord {
     let name = &pipeline.spec.name;
     let run_id = new_run_id(started_at, name, &context.token);
     RunRecord {
+        pipeline_file: pipeline.file_or_name(),
         pipeline_digest: pipeline.digest.clone(),
         ..RunRecord::begun(&run_id, name, (started_at, context.today))
     }

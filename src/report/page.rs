@@ -115,9 +115,9 @@ fn trend(figures: &Figures) -> Markup {
     let months = periods::months(&figures.months, MONTHS);
     let years = periods::years(figures, YEARS);
     html! {
-        h3 { "By day" }
+        h3 { "Filings by day" }
         (chart::by_day(figures))
-        @if months.len() > 1 { h3 { "By month" } (chart::by_period("Filings by month and type", &months)) }
+        @if months.len() > 1 { h3 { "Filings by month" } (chart::by_period("Filings by month and type", &months)) }
         @if years.len() > 2 {
             h3 { "By year" }
             (chart::by_period("Businesses by year of filing", &years))

@@ -207,8 +207,8 @@ pub(super) fn places(figures: &Figures, windows: &Windows) -> Markup {
 
 pub(super) fn settling(days: &[SettlingDay]) -> Markup {
     html! {
-        @if days.is_empty() {
-            p.note { "No recent day was read: nothing to show." }
+        @if days.iter().all(|day| day.fullness.is_none()) {
+            p.note { "No day of a usual week has settled yet: nothing to compare the newest days with." }
         } @else {
             div.wide tabindex="0" { table.bars {
                 caption { "Filings of the newest days, against the mean of their weekday" }

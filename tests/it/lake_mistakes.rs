@@ -168,6 +168,9 @@ fn a_path_that_is_no_lake_and_no_folder_is_refused() {
     scratch.file("afile", "x");
     std::fs::create_dir(scratch.path("mine")).expect("a folder");
     scratch.file("mine/thesis.txt", "x");
+    for made in ["florida/commits", "florida/snapshots"] {
+        std::fs::create_dir_all(scratch.path(made)).expect("a folder");
+    }
     let a_file = "error: the lake afile is a file\nhint: give a folder with --lake\n";
     for (line, text) in [
         ("status --lake afile", a_file),
@@ -181,6 +184,14 @@ fn a_path_that_is_no_lake_and_no_folder_is_refused() {
         (
             "changes --lake nowhere",
             "error: the lake nowhere has no snapshot yet\nhint: make a snapshot: `sunlake run --lake nowhere`\n",
+        ),
+        (
+            "query --lake flrida SELECT",
+            "error: the lake flrida has no snapshot yet\nhint: did you mean `--lake florida`?\n",
+        ),
+        (
+            "serve --lake Florida",
+            "error: the lake Florida has no current snapshot\nhint: did you mean `--lake florida`?\n",
         ),
         ("init afile", "error: afile is a file; a folder is wanted\n"),
         ("man afile", "error: afile is a file; a folder is wanted\n"),
@@ -210,7 +221,7 @@ fn a_path_that_is_no_lake_and_no_folder_is_refused() {
     ] {
         says(&scratch, line, 3, text);
     }
-    assert_eq!(names(&scratch.path("")).len(), 2, "nothing was made");
+    assert_eq!(names(&scratch.path("")).len(), 3, "nothing was made");
 }
 
 #[test]

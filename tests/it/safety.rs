@@ -185,9 +185,10 @@ fn status_counts_the_days_that_are_wanted_and_new_values_wait_for_the_first_wind
     let incomplete: BTreeSet<&str> = incomplete.iter().filter_map(|day| day["day"].as_str()).collect();
     let line =
         format!("coverage   {} of 14 days complete, fictitious names included\n", 14 - incomplete.len());
-    let next = ["not read yet", "next       resume the unfinished run: sunlake run backfill --lake "];
+    let pipeline = weather.scratch.path("backfill.toml");
+    let next = format!("next       resume the unfinished run: sunlake run {} --lake ", pipeline.display());
     assert!(text.stdout.contains(&line), "{}", text.shown());
-    assert!(next.iter().all(|words| text.stdout.contains(words)), "{}", text.shown());
+    assert!(["not read yet", &next].iter().all(|words| text.stdout.contains(words)), "{}", text.shown());
     let done = weather.run(lines);
     assert!(!done.stderr.contains("never seen"), "{}", done.shown());
     assert_eq!(done.complete()["new_values"], serde_json::json!({}));

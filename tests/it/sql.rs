@@ -1,6 +1,6 @@
 //! SQL gives what DuckDB gives over the same files, or is refused in one line: a corpus of questions, and random queries.
 //!
-//! `SUNLAKE_SQL_QUERIES=10000` runs this number of random queries for each of ten seeds.
+//! `SUNLAKE_SQL_QUERIES=10000` runs this number of random queries for each of ten seeds, and `SUNLAKE_SQL_SEED=3` begins with the third.
 
 use crate::support::command::project;
 use crate::support::lake::{current, names};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use sunlake::aggregate::{SnapshotFiles, run_aggregate};
 
-const SEEDS: u64 = 10;
+const SEEDS: usize = 10;
 const QUERIES: usize = 30;
 
 /// Some rows of each table of the small lake.
@@ -92,9 +92,9 @@ fn no_other_sql_is_built_in() {
 fn random_queries_have_the_answers_of_duckdb() {
     let scratch = Scratch::new();
     let tables = tables(&scratch);
-    let count = std::env::var("SUNLAKE_SQL_QUERIES").ok().and_then(|text| text.parse().ok());
-    for seed in 1..=SEEDS {
-        let count: usize = count.unwrap_or(QUERIES);
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
+    let count = number("SUNLAKE_SQL_QUERIES").unwrap_or(QUERIES);
+    for seed in number("SUNLAKE_SQL_SEED").unwrap_or(1)..=SEEDS {
         let mut generate = python::command("sql_generate.py");
         let made = generate.args([seed.to_string(), count.to_string()]).output().expect("python");
         let queries = String::from_utf8(made.stdout).expect("text");

@@ -2,7 +2,7 @@
 
 use super::start::served_demo::ServedDemo;
 use crate::cli::args::ServeArguments;
-use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake};
+use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake, way_to_snapshot};
 use crate::cli::context::secret::warn_if_readable;
 use crate::cli::context::usage_place::usage_place;
 use crate::cli::exit::{self, CommandError};
@@ -157,7 +157,7 @@ fn source(session: &Session<'_>, usage: Option<&Path>) -> Result<(IndexSource, U
     check_folder(session)?;
     let root = &session.common.lake;
     if matches!(root.join("current").try_exists(), Ok(false)) {
-        return Err(ServeError::NoSnapshot(root.clone()).into());
+        return Err(CommandError::from(ServeError::NoSnapshot(root.clone())).hint(way_to_snapshot(root)));
     }
     Ok((IndexSource::Lake(root.clone()), place))
 }

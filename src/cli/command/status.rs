@@ -1,6 +1,6 @@
 //! `status` and `report`: the contents of the lake, on one screen.
 
-use crate::cli::context::open_lake::{existing_state_dir, no_snapshot, open_lake, require_lake};
+use crate::cli::context::open_lake::{existing_state_dir, no_snapshot, open_lake, require_lake, without_snapshot};
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
 use crate::cli::output::words::{
@@ -32,7 +32,7 @@ pub(crate) fn status(session: &Session<'_>, tables: bool) -> Result<u8, CommandE
 pub(crate) fn report(session: &Session<'_>) -> Result<u8, CommandError> {
     let lake = open_lake(session)?;
     let Some(commit) = lake.current()? else {
-        return Err(CommandError::Settings(no_snapshot(&lake)).hint(MAKE_SNAPSHOT));
+        return Err(without_snapshot(&lake));
     };
     let path = write_report(&lake, &commit, None)?.display().to_string();
     let catalog = write_catalog(&lake, &commit)?;
@@ -155,9 +155,9 @@ fn runs(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
 fn next(status: &LakeStatus, session: &Session<'_>) -> Option<String> {
     let newest = status.runs.iter().find(|run| run.is_of_pipeline)?;
     let command = |pipeline: &str| session.command_line("run", Some(Path::new(pipeline)));
-    let run = command(&newest.pipeline);
+    let run = command(&newest.pipeline_file);
     let of_days = status.runs.iter().find(|run| run.is_of_pipeline && run.reads_days).unwrap_or(newest);
-    let read_days = command(&of_days.pipeline);
+    let read_days = command(&of_days.pipeline_file);
     let is_behind = status.days_complete < status.days_wanted;
     let is_old = status.newest_complete.is_some_and(|day| day < session.today);
     Some(match &newest.finished {

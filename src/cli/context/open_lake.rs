@@ -1,13 +1,13 @@
 //! The lake of `--lake`: a folder, or an address in an object store with a working copy on this machine. And the folder of
 //! state that all lakes of this host share: the request counts of each account.
 
-use super::lake_path::check_lake_path;
+use super::lake_path::{check_lake_path, lake_beside};
 use crate::cli::args::{Common, SnapshotName};
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::{MAKE_SNAPSHOT, with_causes};
 use crate::cli::session::Session;
 use crate::lake::{CLOUD_VARIABLES, Lake, LakeOptions, is_address};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Whether the lake is in an object store.
 pub(crate) fn is_in_store(common: &Common) -> bool {
@@ -64,7 +64,21 @@ pub(crate) fn require_lake(lake: &Lake) -> Result<(), CommandError> {
 
 /// Fails for a lake without a snapshot, before anything is made in its folder.
 pub(crate) fn require_snapshot(lake: &Lake) -> Result<(), CommandError> {
-    if lake.is_empty()? { Err(CommandError::Settings(no_snapshot(lake)).hint(MAKE_SNAPSHOT)) } else { Ok(()) }
+    if lake.is_empty()? { Err(without_snapshot(lake)) } else { Ok(()) }
+}
+
+/// The error of a lake without a snapshot.
+pub(crate) fn without_snapshot(lake: &Lake) -> CommandError {
+    let hint = if lake.is_remote() { MAKE_SNAPSHOT.to_owned() } else { way_to_snapshot(lake.root()) };
+    CommandError::Settings(no_snapshot(lake)).hint(hint)
+}
+
+/// The way to a snapshot where the lake `root` has none: the lake beside it that was meant, if the folder is not there, or a run.
+pub(crate) fn way_to_snapshot(root: &Path) -> String {
+    match lake_beside(root).filter(|_| !root.exists()) {
+        Some(meant) => format!("did you mean `--lake {}`?", meant.display()),
+        None => MAKE_SNAPSHOT.to_owned(),
+    }
 }
 
 /// The number of a snapshot of the lake.
@@ -73,7 +87,7 @@ pub(crate) fn snapshot_number(lake: &Lake, name: SnapshotName) -> Result<u64, Co
         SnapshotName::Number(number) => Ok(number),
         SnapshotName::Latest => match lake.current()? {
             Some(commit) => Ok(commit.snapshot),
-            None => Err(CommandError::Settings(no_snapshot(lake)).hint(MAKE_SNAPSHOT)),
+            None => Err(without_snapshot(lake)),
         },
     }
 }

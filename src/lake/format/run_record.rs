@@ -11,6 +11,9 @@ pub struct RunRecord {
     pub run_id: String,
     /// Name of the pipeline.
     pub pipeline: String,
+    /// Its file as it was found, or the name of a built-in one; empty in records from before it was kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub pipeline_file: String,
     /// Digest of the pipeline file; a run resumes only with the same.
     pub pipeline_digest: String,
     /// The Eastern day it runs as.

@@ -45,6 +45,11 @@ impl Pipeline {
         Some(Self::of_text(PathBuf::from(format!("{name} (built in)")), None, text))
     }
 
+    /// What a command line names it by: its file, or the name of a built-in one.
+    pub(crate) fn file_or_name(&self) -> String {
+        if self.folder.is_some() { self.path.display().to_string() } else { self.spec.name.clone() }
+    }
+
     fn of_text(path: PathBuf, folder: Option<PathBuf>, text: String) -> Result<Self, SpecError> {
         let wrong = |mistakes| SpecError::Wrong { path: path.clone(), mistakes };
         let spec = read_spec(&text, check).map_err(wrong)?;

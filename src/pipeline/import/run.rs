@@ -76,6 +76,7 @@ pub fn import(pipeline: &Pipeline, spec: &ImportSpec, context: &ImportContext) -
     let rules = Rules::of(pipeline, spec)?;
     close_unfinished(lake, name)?;
     let record = RunRecord {
+        pipeline_file: pipeline.file_or_name(),
         pipeline_digest: pipeline.digest.clone(),
         ..RunRecord::begun(&run_id, name, (begun_at, context.today))
     };

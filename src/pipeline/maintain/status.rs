@@ -41,6 +41,9 @@ pub(crate) struct DayStatus {
 pub(crate) struct RunStatus {
     pub(crate) run_id: String,
     pub(crate) pipeline: String,
+    /// Its file, or its name if it is built in.
+    #[serde(skip)]
+    pub(crate) pipeline_file: String,
     pub(crate) today: Date,
     /// How it ended; none while it can still resume.
     pub(crate) finished: Option<String>,
@@ -148,6 +151,11 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
                 is_of_pipeline: !run.pipeline_digest.is_empty(),
                 reads_days: !RunPlan::of_record(&run).day_ranges.is_empty(),
                 run_id: run.run_id,
+                pipeline_file: if run.pipeline_file.is_empty() {
+                    run.pipeline.clone()
+                } else {
+                    run.pipeline_file
+                },
                 pipeline: run.pipeline,
                 today: run.today,
                 finished: run.finished,
