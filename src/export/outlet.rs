@@ -3,6 +3,7 @@
 //! The lake replaces its own files by its own rules; these files are streamed and never overwrite a version.
 
 use super::error::ExportError;
+use crate::lake::folder_of;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -80,17 +81,14 @@ pub(super) fn publish(made: TempPath, path: &Path) -> Result<(), ExportError> {
     sync_folder(path)
 }
 
-/// Makes `to` a hard link to a file of the lake, or a copy if `copy` is set or a link is not possible.
-///
-/// A file that is there and has the same length stays.
+/// Makes `to` a hard link to a file of the lake, or a copy if `copy` is set or a link is not possible. What is there is replaced.
 pub(super) fn link_or_copy(from: &Path, to: &Path, copy: bool) -> Result<(), ExportError> {
     let failed = || ExportError::write(to);
-    let length = fs::metadata(from).map_err(failed())?.len();
-    if fs::metadata(to).is_ok_and(|found| found.len() == length) {
-        return Ok(());
-    }
     fs::create_dir_all(folder_of(to)).map_err(failed())?;
-    if !copy && fs::hard_link(from, to).is_ok() {
+    let linked = free_path_near(to)?;
+    if !copy && fs::hard_link(from, &linked).is_ok() {
+        // Of two links to one file, a rename keeps both.
+        fs::rename(&linked, to).map_err(failed())?;
         return sync_folder(to);
     }
     let mut pending = Pending::new(to)?;
@@ -147,13 +145,6 @@ pub(super) fn drop_leftovers(folder: &Path) {
         {
             tracing::debug!(path = %path.display(), %error, "the leftover of an export stays");
         }
-    }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
     }
 }
 
@@ -241,7 +232,12 @@ mod tests {
         fs::write(at("from"), b"rows").expect("a file");
         link_or_copy(&at("from"), &at("x/linked"), false).expect("made");
         link_or_copy(&at("from"), &at("x/copied"), true).expect("made");
-        link_or_copy(&at("from"), &at("x/copied"), true).expect("it is there");
+        for (name, copy) in [("x/linked", false), ("x/copied", true), ("x/copied", false)] {
+            link_or_copy(&at("from"), &at(name), copy).expect("made again");
+        }
+        fs::write(at("x/copied"), b"half").expect("a file of the same length");
+        link_or_copy(&at("from"), &at("x/copied"), true).expect("replaced");
+        assert_eq!(names(&at("x")), ["copied", "linked"]);
         let inode = |name: &str| fs::metadata(at(name)).expect("a file").ino();
         assert_eq!(inode("from"), inode("x/linked"));
         assert_ne!(inode("from"), inode("x/copied"));

@@ -64,7 +64,7 @@ pub use format::layout::Month;
 pub use format::manifest::{Commit, FORMAT_VERSION, FileEntry, INVENTED, TableManifest};
 pub use format::run_record::{RunFile, RunRecord, new_run_id};
 pub use handle::{Lake, LakeOptions};
-pub(crate) use handle::{holds_lake, is_lake_folder};
+pub(crate) use handle::{folder_of, holds_lake, is_lake_folder};
 pub use integrity::problem::{Problem, VerifyReport};
 pub(crate) use integrity::repair::DamagedFile;
 pub use merge::losses::Losses;

@@ -1,6 +1,8 @@
 //! `status` and `report`: the contents of the lake, on one screen.
 
-use crate::cli::context::open_lake::{existing_state_dir, no_snapshot, open_lake, require_lake, without_snapshot};
+use crate::cli::context::open_lake::{
+    existing_state_dir, no_snapshot, open_lake, require_lake, without_snapshot,
+};
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
 use crate::cli::output::words::{

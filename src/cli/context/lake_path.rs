@@ -2,7 +2,7 @@
 
 use crate::cli::exit::CommandError;
 use crate::contract::nearest::{NEAR, nearest};
-use crate::lake::{holds_lake, is_lake_folder};
+use crate::lake::{folder_of, holds_lake, is_lake_folder};
 use std::path::{Path, PathBuf};
 
 /// Schemes of object stores.
@@ -50,11 +50,7 @@ pub(super) fn check_lake_path(path: &Path, home: Option<&str>) -> Result<(), Com
 /// The lake beside `path` that was meant, by its name.
 pub(super) fn lake_beside(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
-    let folder = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
-    let entries = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let entries = std::fs::read_dir(folder_of(path)).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let lakes: Vec<PathBuf> = entries.filter(|beside| holds_lake(beside)).collect();
     let names = lakes.iter().filter_map(|lake| lake.file_name()?.to_str());
     nearest(name, names, NEAR).map(|near| path.with_file_name(near))

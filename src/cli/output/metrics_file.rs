@@ -2,6 +2,7 @@
 
 use crate::cli::exit::CommandError;
 use crate::contract::account::Remaining;
+use crate::lake::folder_of;
 use crate::pipeline::publish::summary::RunSummary;
 use jiff::Timestamp;
 use prometheus_client::encoding::text::encode;
@@ -28,7 +29,7 @@ type Numbers<const N: usize> = Family<[(&'static str, String); N], Number>;
 /// Fails if the folder of the file is missing, or if something else is in its place: before a request is spent.
 pub(crate) fn check(file: &Path) -> Result<(), CommandError> {
     let (file_name, name_another) = (file.display(), "name another file with --metrics-file");
-    if !folder(file).is_dir() {
+    if !folder_of(file).is_dir() {
         let what = format!("the folder of the metrics file {file_name} is not there");
         return Err(CommandError::Settings(what).hint(format!("create the folder, or {name_another}")));
     }
@@ -51,14 +52,10 @@ pub(crate) fn write(
 ) -> io::Result<()> {
     let text = text(summary, left, now).map_err(io::Error::other)?;
     let mode = Permissions::from_mode(READABLE);
-    let mut made = tempfile::Builder::new().permissions(mode).tempfile_in(folder(file))?;
+    let mut made = tempfile::Builder::new().permissions(mode).tempfile_in(folder_of(file))?;
     made.write_all(text.as_bytes())?;
     made.persist(file)?;
     Ok(())
-}
-
-fn folder(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn text(summary: &RunSummary, left: Option<Remaining>, now: Timestamp) -> Result<String, std::fmt::Error> {

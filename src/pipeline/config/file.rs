@@ -12,7 +12,7 @@ use crate::contract::id::DocumentNumber;
 use crate::contract::nearest::{NEAR, nearest};
 use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
 use crate::extract::reference::MAX_WINDOW;
-use crate::lake::is_address;
+use crate::lake::{folder_of, is_address};
 use crate::pipeline::error::{PipelineError, Result, SpecError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -241,8 +241,8 @@ fn unreadable(path: &Path, source: io::Error) -> SpecError {
 /// The pipeline file of the same folder, or the built-in pipeline, whose name is nearest to a missing file's.
 fn nearest_pipeline(path: &Path) -> Option<String> {
     let wrong = path.file_stem()?.to_str()?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let files = std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let files =
+        std::fs::read_dir(folder_of(path)).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let names: Vec<String> = files
         .filter_map(|file| Some(file.file_name()?.to_str()?.strip_suffix(".toml")?.to_owned()))
         .collect();

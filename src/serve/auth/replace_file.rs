@@ -2,6 +2,7 @@
 //!
 //! The lake's own replacement makes files that everybody may read; a temporary file of `tempfile` is its owner's.
 
+use crate::lake::folder_of;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
@@ -103,10 +104,6 @@ mod access_list {
     pub(super) const fn copy(_: &std::path::Path, _: &std::fs::File) -> std::io::Result<()> {
         Ok(())
     }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]
