@@ -68,9 +68,9 @@ pub enum PipelineError {
     /// The run's day is before the newest day of the lake. `undo` is the newest snapshot as of the run's day or an earlier one.
     #[error("the lake {lake} was read as of {newest} and would now be as of {today}")]
     EarlierDay { lake: String, newest: Date, today: Date, undo: Option<u64> },
-    /// The pipeline looks businesses up, and the lake has none.
+    /// The pipeline looks businesses up, and the lake has none; `first` is the pipeline that reads them.
     #[error("the lake {lake} has no filings whose details could be looked up")]
-    NoFilings { lake: String },
+    NoFilings { lake: String, first: &'static str },
     /// The run's day has not come at the API.
     #[error("the run would be as of {today}, but the API's day is {api_day}")]
     LaterDay { today: Date, api_day: Date },

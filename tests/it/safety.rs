@@ -161,6 +161,8 @@ fn look_ups_in_a_lake_without_filings_say_what_to_read_first() {
         done.says("has no filings").says("sunlake run backfill");
     }
     assert!(weather.proxy.log().is_empty(), "nothing is asked");
+    let of_sample = Sunlake::run(&shipped("sample-details.toml"), &weather.scratch.lake()).finish().exits(3);
+    of_sample.says("hint: read filings into this lake first: `sunlake run sample --lake ");
 }
 
 #[test]

@@ -160,7 +160,9 @@ fn of_pipeline(error: &PipelineError) -> Option<String> {
         PipelineError::EarlierDay { undo: None, .. } => some(
             "check the clock, or the day of --today; no snapshot is as of an earlier day: give another lake with --lake",
         ),
-        PipelineError::NoFilings { .. } => some("read filings into this lake first: `sunlake run backfill`"),
+        PipelineError::NoFilings { first, .. } => {
+            Some(format!("read filings into this lake first: `sunlake run {first}`"))
+        }
         PipelineError::LaterDay { .. } => some("check the clock, or the day of --today"),
         PipelineError::Write { source, .. } => of_io(source),
         _ => None,

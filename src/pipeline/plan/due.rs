@@ -81,7 +81,8 @@ pub(crate) fn check_has_filings(spec: &PipelineSpec, lake: &Lake) -> Result<()> 
     if filings.is_some_and(|filings| filings.rows > 0) {
         Ok(())
     } else {
-        Err(PipelineError::NoFilings { lake: lake.to_string() })
+        let first = if spec.source.embedded { "sample" } else { "backfill" };
+        Err(PipelineError::NoFilings { lake: lake.to_string(), first })
     }
 }
 
