@@ -54,6 +54,22 @@ pub(crate) struct RunStatus {
     pub(crate) reads_days: bool,
 }
 
+impl RunStatus {
+    fn of(run: RunRecord) -> Self {
+        let is_named = !run.pipeline_file.is_empty();
+        Self {
+            // A rollback or a repair has none.
+            is_of_pipeline: !run.pipeline_digest.is_empty(),
+            reads_days: !RunPlan::of_record(&run).day_ranges.is_empty(),
+            pipeline_file: if is_named { run.pipeline_file } else { run.pipeline.clone() },
+            run_id: run.run_id,
+            pipeline: run.pipeline,
+            today: run.today,
+            finished: run.finished,
+        }
+    }
+}
+
 /// How far the register has been read, by the newest snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct RegisterReading {
@@ -144,23 +160,7 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
             .collect(),
         budgets: Ledger::accounts(state, now).map_err(unreadable)?,
         runs_now: if is_open { lake.holder()? } else { None },
-        runs: runs
-            .into_iter()
-            .map(|run| RunStatus {
-                // A rollback or a repair has none.
-                is_of_pipeline: !run.pipeline_digest.is_empty(),
-                reads_days: !RunPlan::of_record(&run).day_ranges.is_empty(),
-                run_id: run.run_id,
-                pipeline_file: if run.pipeline_file.is_empty() {
-                    run.pipeline.clone()
-                } else {
-                    run.pipeline_file
-                },
-                pipeline: run.pipeline,
-                today: run.today,
-                finished: run.finished,
-            })
-            .collect(),
+        runs: runs.into_iter().map(RunStatus::of).collect(),
     })
 }
 
