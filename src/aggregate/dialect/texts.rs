@@ -33,20 +33,18 @@ pub(super) fn trim<'a>(of: &[Cell<'a>], at_start: bool, at_end: bool) -> Cell<'a
     Cell::text(text.to_owned())
 }
 
-/// Characters from a place on, counted from 1, or from the end if it is negative. A negative length takes those before.
+/// Characters from a place on, counted from 1, or from the end if it is negative. A negative length takes those before. The places may be
+/// outside of the text: those inside are taken.
 pub(super) fn substring<'a>(of: &Cell<'_>, from: i64, length: Option<i64>) -> Cell<'a> {
     let size = of.str().chars().count() as i64;
     let (start, length) = match from {
         0 => (0, length.map(|length| (length - 1).max(0))),
-        1.. => ((from - 1).min(size), length),
-        _ => (size.saturating_add(from).max(0), length),
+        1.. => (from - 1, length),
+        _ => (size.saturating_add(from), length),
     };
-    let (start, end) = match length {
-        Some(length @ ..0) => (start.saturating_add(length).max(0), start),
-        Some(length) => (start, start.saturating_add(length).min(size)),
-        None => (start, size),
-    };
-    Cell::text(of.str().chars().skip(start as usize).take((end - start).max(0) as usize).collect::<String>())
+    let other = length.map_or(size, |length| start.saturating_add(length));
+    let [first, end] = [start.min(other), start.max(other)].map(|place| place.clamp(0, size) as usize);
+    Cell::text(of.str().chars().skip(first).take(end - first).collect::<String>())
 }
 
 /// The first characters; without the last ones if the number is negative.
