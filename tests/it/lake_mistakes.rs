@@ -1,7 +1,7 @@
 //! Mistakes about a lake, its files and its tables: each command, its exit code, and all that the program says about it.
 
 use crate::mistakes::says;
-use crate::support::command::{Finished, Sunlake};
+use crate::support::command::{Finished, Sunlake, sunlake};
 use crate::support::lake::names;
 use crate::support::scratch::Scratch;
 use crate::support::source;
@@ -222,6 +222,19 @@ fn a_path_that_is_no_lake_and_no_folder_is_refused() {
         says(&scratch, line, 3, text);
     }
     assert_eq!(names(&scratch.path("")).len(), 3, "nothing was made");
+}
+
+#[test]
+fn a_count_of_nothing_says_which_text_no_row_has() {
+    let lake = &source::small().lake;
+    for (condition, hint) in [
+        ("county = 'MIAMI-DADE'", "hint: no row has county = 'MIAMI-DADE'; did you mean 'Miami-Dade'?\n"),
+        ("city_clean = 'Orlando'", "hint: no row has city_clean = 'Orlando'; did you mean 'ORLANDO'?\n"),
+        ("county = 'Duval'", ""),
+    ] {
+        let sql = format!("SELECT count(*) AS n FROM filings WHERE {condition}");
+        assert_eq!(sunlake(lake, &["query", &sql]).exits(0).stderr, hint, "{condition}");
+    }
 }
 
 #[test]

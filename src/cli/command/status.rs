@@ -158,9 +158,10 @@ fn next(status: &LakeStatus, session: &Session<'_>) -> Option<String> {
     let newest = status.runs.iter().find(|run| run.is_of_pipeline)?;
     let command = |pipeline: &str| session.command_line("run", Some(Path::new(pipeline)));
     let run = command(&newest.pipeline_file);
-    let of_days = status.runs.iter().find(|run| run.is_of_pipeline && run.reads_days).unwrap_or(newest);
-    let read_days = command(&of_days.pipeline_file);
-    let is_behind = status.days_complete < status.days_wanted;
+    let of_days = status.runs.iter().find(|run| run.is_of_pipeline && run.reads_days);
+    let read_days = command(&of_days.unwrap_or(newest).pipeline_file);
+    // What an import lacks comes with later files.
+    let is_behind = of_days.is_some() && status.days_complete < status.days_wanted;
     let is_old = status.newest_complete.is_some_and(|day| day < session.today);
     Some(match &newest.finished {
         None if status.runs_now.is_some() => return None,

@@ -36,7 +36,8 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
     };
     let question = Question { sql, snapshot: arguments.snapshot };
     let rows = answer(session, &question, arguments.format, arguments.output.as_deref())?;
-    if rows == 0 && !session.common.quiet {
+    // One row may be the count of none.
+    if rows <= 1 && !session.common.quiet {
         let csv = |sql| {
             let (rows, _) = ask(session, &Question { sql, ..question })?;
             let csv = rendered(rows.path(), RowFormat::Csv, None).map_err(PipelineError::from)?;
