@@ -47,11 +47,11 @@ pub(super) fn check_lake_path(path: &Path, home: Option<&str>) -> Result<(), Com
     }
 }
 
-/// The lake beside `path` that was meant, by its name.
-pub(super) fn lake_beside(path: &Path) -> Option<PathBuf> {
+/// The lake next to `path` that was meant, by its name.
+pub(super) fn nearest_lake(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let entries = std::fs::read_dir(folder_of(path)).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-    let lakes: Vec<PathBuf> = entries.filter(|beside| holds_lake(beside)).collect();
+    let lakes: Vec<PathBuf> = entries.filter(|folder| holds_lake(folder)).collect();
     let names = lakes.iter().filter_map(|lake| lake.file_name()?.to_str());
     nearest(name, names, NEAR).map(|near| path.with_file_name(near))
 }

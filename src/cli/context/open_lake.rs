@@ -1,7 +1,7 @@
 //! The lake of `--lake`: a folder, or an address in an object store with a working copy on this machine. And the folder of
 //! state that all lakes of this host share: the request counts of each account.
 
-use super::lake_path::{check_lake_path, lake_beside};
+use super::lake_path::{check_lake_path, nearest_lake};
 use crate::cli::args::{Common, SnapshotName};
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::{MAKE_SNAPSHOT, with_causes};
@@ -73,9 +73,9 @@ pub(crate) fn without_snapshot(lake: &Lake) -> CommandError {
     CommandError::Settings(no_snapshot(lake)).hint(hint)
 }
 
-/// The way to a snapshot where the lake `root` has none: the lake beside it that was meant, if the folder is not there, or a run.
+/// The way to a snapshot where the lake `root` has none: the lake next to it that was meant, if the folder is not there, or a run.
 pub(crate) fn way_to_snapshot(root: &Path) -> String {
-    match lake_beside(root).filter(|_| !root.exists()) {
+    match nearest_lake(root).filter(|_| matches!(root.try_exists(), Ok(false))) {
         Some(meant) => format!("did you mean `--lake {}`?", meant.display()),
         None => MAKE_SNAPSHOT.to_owned(),
     }
