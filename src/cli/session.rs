@@ -118,7 +118,7 @@ fn fit(screen: String) -> String {
 }
 
 /// A word as a shell takes it.
-fn shell_word(word: &str) -> String {
+pub(super) fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@%+=,~".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

@@ -1,7 +1,7 @@
 //! Text files as RFC 4180 defines them, one for each table. A spreadsheet that opens one runs no formula of it.
 
 use super::error::ExportError;
-use super::outlet::{Pending, drop_leftovers};
+use super::outlet::Pending;
 use super::replaceable::check_csv;
 use super::snapshot::selected_tables;
 use crate::contract::eastern::day_of_epoch;
@@ -58,7 +58,6 @@ pub(crate) fn export_csv(
     if !force {
         check_csv(lake, commit, folder, &tables)?;
     }
-    drop_leftovers(folder);
     let mut pending = Vec::new();
     let mut files = Vec::new();
     for table in tables {

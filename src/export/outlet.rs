@@ -6,7 +6,7 @@ use super::error::ExportError;
 use crate::lake::folder_of;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use tempfile::{NamedTempFile, TempPath};
@@ -18,8 +18,9 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// Begins the file that will be `path`; makes its folder if it is missing.
+    /// Begins the file that will be `path`; makes its folder if it is missing, and deletes what killed exports left in it.
     pub(super) fn new(path: &Path) -> Result<Self, ExportError> {
+        drop_leftovers(folder_of(path));
         Ok(Self {
             file: BufWriter::with_capacity(1 << 18, temporary_near(path, OWN)?),
             path: path.to_owned(),
@@ -81,15 +82,20 @@ pub(super) fn publish(made: TempPath, path: &Path) -> Result<(), ExportError> {
     sync_folder(path)
 }
 
-/// Makes `to` a hard link to a file of the lake, or a copy if `copy` is set or a link is not possible. What is there is replaced.
+/// Makes `to` a hard link to a file of the lake, or a copy if `copy` is set or a link is not possible. Another file that is there is replaced.
 pub(super) fn link_or_copy(from: &Path, to: &Path, copy: bool) -> Result<(), ExportError> {
     let failed = || ExportError::write(to);
     fs::create_dir_all(folder_of(to)).map_err(failed())?;
-    let linked = free_path_near(to)?;
-    if !copy && fs::hard_link(from, &linked).is_ok() {
-        // Of two links to one file, a rename keeps both.
-        fs::rename(&linked, to).map_err(failed())?;
-        return sync_folder(to);
+    if !copy {
+        let inode = |path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
+        match inode(to) {
+            Ok(there) if there == inode(from).map_err(failed())? => return Ok(()),
+            Ok(_) => fs::remove_file(to).map_err(failed())?,
+            Err(_) => {}
+        }
+        if fs::hard_link(from, to).is_ok() {
+            return sync_folder(to);
+        }
     }
     let mut pending = Pending::new(to)?;
     let mut source = File::open(from).map_err(failed())?;
@@ -134,7 +140,7 @@ fn temporary_near(path: &Path, prefix: &str) -> Result<NamedTempFile, ExportErro
 }
 
 /// Deletes what killed exports left in a folder: a file that no process has locked.
-pub(super) fn drop_leftovers(folder: &Path) {
+fn drop_leftovers(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let leftovers =
         entries.filter_map(Result::ok).filter(|entry| entry.file_name().to_string_lossy().starts_with(OWN));
@@ -226,7 +232,6 @@ mod tests {
 
     #[test]
     fn a_file_becomes_a_link_or_a_copy() {
-        use std::os::unix::fs::MetadataExt;
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
         fs::write(at("from"), b"rows").expect("a file");

@@ -76,6 +76,7 @@ fn questions_of_analysts_have_the_answers_of_duckdb() {
     println!("{} questions, {refused} refused: {:?}", queries.len(), reasons(&result));
     assert!(queries.len() >= 300 && refused * 10 <= queries.len(), "{refused} of {} refused", queries.len());
     assert_eq!(result["refused_by_both"], 0, "every question has an answer");
+    assert_eq!(result["by_optimizer"], 0, "DuckDB has one answer to each");
 }
 
 #[test]

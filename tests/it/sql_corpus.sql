@@ -314,4 +314,4 @@ SELECT name, (SELECT count(*) FROM officers o WHERE o.business_id = f.business_i
 SELECT last_day(a.filed_date) AS day, min(b.fullness - 1.5) AS least, count_if(10 <= b.weekday) AS n FROM filings a LEFT JOIN days b ON a.city = b.holiday AND b.filed_month <= b.holiday GROUP BY 1
 SELECT DISTINCT weekday, substr('AB', weekday - 5, 3) AS a, substr('AB', 6 - weekday, -3) AS b, substr('AB', weekday - 4) AS c, left('AB', weekday - 4) AS d, right('AB', weekday - 4) AS e FROM days
 SELECT DISTINCT weekday, split_part('A B', ' ', weekday) AS a, split_part('A B', ' ', -weekday) AS b, lpad('AB', 1, 'xy') AS c, lpad('AB', 0, 'xy') AS d, rpad('AB', 5, 'xy') AS e, strpos('AB', '') AS f, trim('xABx', '') AS g FROM days
-SELECT DISTINCT weekday, sign(weekday - 4) AS a, abs(weekday - 4) AS b, round(1.25 * weekday, -1) AS c, pow(weekday - 4, 3) AS d, sqrt(weekday) AS e, weekday % 3 AS f FROM days
+SELECT DISTINCT weekday, sign(weekday - 4) AS a, abs(weekday - 4) AS b, round(1.25 * weekday, -1) AS c, pow(weekday - 4, 3) AS d, sqrt(weekday) AS e, weekday % 3 AS f, floor(weekday / 2) AS g, ceil(-1.5 * weekday) AS h, floor(0.5 - weekday) AS i FROM days

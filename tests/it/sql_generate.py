@@ -89,7 +89,7 @@ class G:
             if o==7: return f"round({s.lit('n')} * {E('i')}{s.ch('',', 1')})"
             if o==8: return f"CAST({E('i')} AS DOUBLE)"
             if o==9: return f"({E('i')} + {s.lit('n')})"
-            # A sum of fractions in another order is off by its last bits, which a step makes 1.
+            # Fractions that are added up in another order differ in their last bits: `floor` makes a difference of 1 of it.
             if o==10: return f"{s.ch('floor','ceil','abs')}({E('d')} + 0.00003)"
             return f"({E('d')} - {E('d')})"
         if k=='t':

@@ -38,7 +38,7 @@ pub(super) fn trim<'a>(of: &[Cell<'a>], at_start: bool, at_end: bool) -> Cell<'a
 pub(super) fn substring<'a>(of: &Cell<'_>, from: i64, length: Option<i64>) -> Cell<'a> {
     let size = of.str().chars().count() as i64;
     let (start, length) = match from {
-        0 => (0, length.map(|length| (length - 1).max(0))),
+        0 => (0, length.map(|length| length.saturating_sub(1).max(0))),
         1.. => (from - 1, length),
         _ => (size.saturating_add(from), length),
     };

@@ -5,7 +5,7 @@ use super::lake_path::{check_lake_path, nearest_lake};
 use crate::cli::args::{Common, SnapshotName};
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::{MAKE_SNAPSHOT, with_causes};
-use crate::cli::session::Session;
+use crate::cli::session::{Session, shell_word};
 use crate::lake::{CLOUD_VARIABLES, Lake, LakeOptions, is_address};
 use std::path::{Path, PathBuf};
 
@@ -76,7 +76,7 @@ pub(crate) fn without_snapshot(lake: &Lake) -> CommandError {
 /// The way to a snapshot where the lake `root` has none: the lake next to it that was meant, if the folder is not there, or a run.
 pub(crate) fn way_to_snapshot(root: &Path) -> String {
     match nearest_lake(root).filter(|_| matches!(root.try_exists(), Ok(false))) {
-        Some(meant) => format!("did you mean `--lake {}`?", meant.display()),
+        Some(meant) => format!("did you mean `--lake {}`?", shell_word(&meant.to_string_lossy())),
         None => MAKE_SNAPSHOT.to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! Versions of the table: which files a snapshot adds and removes, as actions of the Delta protocol.
 
 use super::super::error::ExportError;
-use super::super::outlet::{Pending, check_target, drop_leftovers, link_or_copy};
+use super::super::outlet::{Pending, check_target, link_or_copy};
 use super::super::snapshot::snapshot;
 use super::log::{APP_ID, Log, entry_path};
 use crate::lake::{Commit, FileEntry, Lake};
@@ -46,7 +46,6 @@ pub(crate) fn export_delta(
     copy: bool,
 ) -> Result<DeltaReport, ExportError> {
     check_target(folder, "folder")?;
-    drop_leftovers(folder);
     let target = snapshot(lake, newest)?.snapshot;
     let mut log = Log::read(folder)?;
     log.check_source(lake, folder)?;

@@ -23,16 +23,16 @@ pub(crate) fn changes(session: &Session<'_>, arguments: &ChangesArguments) -> Re
     let columns = if is_feed { FEED_COLUMNS } else { COLUMNS };
     let question = Question { sql: sql(&lake, arguments, columns)?, snapshot: None };
     let output = arguments.output.as_deref();
-    let found = if is_feed {
+    let has_found = if is_feed {
         output.map_or(Ok(()), require_folder_of)?;
         let (rows, found) = ask(session, &question)?;
         let rows = objects_of(rows.path()).map_err(PipelineError::from)?;
         put(feed(&rows, session.now()).as_bytes(), output)?;
-        found
+        found > 0
     } else {
         answer(session, &question, arguments.format, output)?
     };
-    if found == 0 && !session.common.quiet {
+    if !has_found && !session.common.quiet {
         // Where stderr is closed, the rows are all that is left.
         let _ = writeln!(std::io::stderr(), "note: {}", why_none(session, &lake)?);
     }

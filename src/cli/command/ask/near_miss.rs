@@ -18,7 +18,7 @@ const COLUMNS: [(&str, &str); 8] = [
 /// How alike values are that are taken for one another.
 const ALIKE: f64 = 0.8;
 
-/// Of a query without rows, or with one, which of its texts no row has, and the nearest that there is. `csv` answers SQL as CSV.
+/// Of a query that found nothing, which of its texts no row has, and the nearest that there is. `csv` answers SQL as CSV.
 pub(super) fn hints(
     sql: &str,
     csv: &dyn Fn(String) -> Result<String, CommandError>,

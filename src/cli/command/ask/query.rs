@@ -2,7 +2,7 @@
 
 use super::in_duckdb::with_duckdb;
 use super::near_miss::hints;
-use super::rows::rendered;
+use super::rows::{objects_of, rendered};
 use crate::aggregate::{SnapshotFiles, run_query, tables_of_query};
 use crate::cli::args::{QueryArguments, RowFormat, SnapshotName};
 use crate::cli::context::folder::require_folder_of;
@@ -12,6 +12,7 @@ use crate::cli::output::words::print_bytes;
 use crate::cli::session::Session;
 use crate::lake::{Commit, Lake};
 use crate::pipeline::PipelineError;
+use serde_json::Value;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal as _, Read as _, Write as _};
 use std::path::Path;
@@ -35,9 +36,8 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
         }
     };
     let question = Question { sql, snapshot: arguments.snapshot };
-    let rows = answer(session, &question, arguments.format, arguments.output.as_deref())?;
-    // One row may be the count of none.
-    if rows <= 1 && !session.common.quiet {
+    let has_found = answer(session, &question, arguments.format, arguments.output.as_deref())?;
+    if !has_found && !session.common.quiet {
         let csv = |sql| {
             let (rows, _) = ask(session, &Question { sql, ..question })?;
             let csv = rendered(rows.path(), RowFormat::Csv, None).map_err(PipelineError::from)?;
@@ -72,13 +72,13 @@ fn read_sql(file: &Path) -> Result<String, CommandError> {
     Ok(without_mark(&std::fs::read_to_string(file).map_err(failed)?))
 }
 
-/// Prints the rows that answer a question, or writes them to a file. Returns their number.
+/// Prints the rows that answer a question, or writes them to a file. Returns whether there is one; the count of nothing is none.
 pub(crate) fn answer(
     session: &Session<'_>,
     question: &Question,
     format: Option<RowFormat>,
     output: Option<&Path>,
-) -> Result<u64, CommandError> {
+) -> Result<bool, CommandError> {
     let of_output = || output.map_or(Ok(None), of_ending);
     let format = format.map_or_else(of_output, |format| Ok(Some(format)))?;
     let format = format.unwrap_or(if session.common.json { RowFormat::Json } else { RowFormat::Table });
@@ -88,9 +88,19 @@ pub(crate) fn answer(
     let width = (output.is_none() && std::io::stdout().is_terminal())
         .then(|| usize::from(console::Term::stdout().size().1));
     match rendered(rows.path(), format, width).map_err(PipelineError::from)? {
-        Some(bytes) => put(&bytes, output).map(|()| number),
-        None => Err(CommandError::Usage("atom is a form of `sunlake changes` alone".to_owned())),
+        Some(bytes) => put(&bytes, output)?,
+        None => return Err(CommandError::Usage("atom is a form of `sunlake changes` alone".to_owned())),
     }
+    let is_nothing = |value: &Value| value.is_null() || value.as_f64() == Some(0.0);
+    Ok(match number {
+        0 => false,
+        1 => !objects_of(rows.path())
+            .map_err(PipelineError::from)?
+            .iter()
+            .filter_map(Value::as_object)
+            .all(|row| row.values().all(is_nothing)),
+        _ => true,
+    })
 }
 
 /// The rows that answer a question, in a Parquet file that goes when it is dropped, and their number.
