@@ -19,6 +19,7 @@
 //! - `mcp`: the same operations as tools over MCP
 //! - `pages`: a search and the reference, for people
 //! - `reference`: the `OpenAPI` document, the Markdown page, JSON Schemas
+//! - `detached`: blocking work on a thread of its own
 //! - `watch`: work that is done again and again, each kind on its own
 //! - `key_watch`: a changed key file without a restart, and one that cannot be read
 //! - `hot_reload`: new snapshots, looked for every second
@@ -26,6 +27,7 @@
 
 mod auth;
 mod config;
+mod detached;
 #[cfg(test)]
 mod fixture;
 mod hot_reload;

@@ -2,6 +2,7 @@
 
 use super::auth::{Accounts, FileCounts, LimitOverride, Meter, MeterError, SharedCounts, UsageMetrics};
 use super::config::{AccountsSource, ServeConfig, ServeError, UsagePlace};
+use super::detached::detached;
 use super::hot_reload::HotReload;
 use super::http::app::Site;
 use super::http::connection::{Acceptor, ConnectionLimits};
@@ -11,7 +12,7 @@ use super::http::wire::tls::{Tls, TlsFiles, TlsWatch};
 use super::key_watch::KeyWatch;
 use super::metrics::Metrics;
 use super::service::Service;
-use super::watch::{Watch, detached, watch};
+use super::watch::{Watch, watch};
 use jiff::Timestamp;
 use std::convert::Infallible;
 use std::io::ErrorKind;
@@ -158,12 +159,12 @@ fn open_meter(place: UsagePlace, metrics: UsageMetrics) -> Result<Meter, MeterEr
         UsagePlace::Store(address) => {
             return SharedCounts::new(address, metrics).map(|counts| Meter::Shared(Box::new(counts)));
         }
-        UsagePlace::Memory => FileCounts::open(None, metrics),
-        UsagePlace::File(path) => FileCounts::open(Some(path), metrics),
-        UsagePlace::Lake(path) => match FileCounts::open(Some(path), metrics.clone()) {
+        UsagePlace::Memory => Ok(FileCounts::in_memory(metrics)),
+        UsagePlace::File(path) => FileCounts::open(path, metrics),
+        UsagePlace::Lake(path) => match FileCounts::open(path, metrics.clone()) {
             Err(MeterError::Storage(path, error)) if is_read_only(error.kind()) => {
                 tracing::warn!(path = %path.display(), %error, "the lake cannot be written: requests are counted in memory, and forgotten at the end; --usage FILE keeps them");
-                FileCounts::open(None, metrics)
+                Ok(FileCounts::in_memory(metrics))
             }
             opened => opened,
         },

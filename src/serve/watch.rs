@@ -1,10 +1,10 @@
 //! Work that a running server does again and again, each kind on its own: what hangs or fails delays nothing else.
 
+use super::detached::detached;
 use super::http::app::Site;
 use super::rarely::Rarely;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 /// The pause between two polls.
@@ -50,17 +50,6 @@ pub(super) async fn watch<W: Watch>(watched: Arc<W>, site: Arc<Site>) {
             );
         }
     }
-}
-
-/// Runs blocking work on a thread that nobody waits for when the server ends. A panic closes the channel.
-pub(super) fn detached<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> oneshot::Receiver<T> {
-    let (done, result) = oneshot::channel();
-    // A thread that cannot be started drops the channel too.
-    let _ = std::thread::Builder::new().name("watch".to_owned()).spawn(move || {
-        // Fails when nobody waits any more.
-        let _ = done.send(work());
-    });
-    result
 }
 
 #[cfg(test)]

@@ -1,76 +1,49 @@
 //! Request counts in a file of this server, which neither a restart nor a crash resets.
 //!
-//! No request waits for the disk of another account: each has its own lock, and one thread writes. An answer is sent when the
+//! No request waits for the disk of another account: each has its own line, and its own lock. An answer is sent when the
 //! file has its request. Accounts with many requests a minute have some written ahead, so most of their answers wait for
 //! nothing; a crash then counts up to one request in a hundred too many, and never one too few.
 //!
 //! The file is synced once a second, so a power cut loses at most the counts of the last second.
 
 use super::counted::{Counted, MeterError, Uncounted, UsageMetrics};
-use super::usage_account::Account;
-use super::usage_file::{Contents, open, open_locked};
-use super::usage_writer::{Target, Trouble, UsageWriter};
-use crate::contract::account::Remaining;
+use super::usage_account::{Account, reserve};
+use super::usage_file::{Line, Place};
+use super::usage_writer::UsageFile;
 use crate::contract::plan::PlanLimits;
-use crate::contract::usage::Refusal;
+use crate::serve::detached::detached;
 use jiff::Timestamp;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
+use tokio::time::timeout;
 
+/// How long an answer waits for its account's line.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct FileCounts {
     accounts: RwLock<HashMap<String, Arc<Account>>>,
-    file: Option<Kept>,
+    file: Option<Arc<UsageFile>>,
     metrics: UsageMetrics,
-}
-
-/// The file behind a meter.
-#[derive(Debug)]
-struct Kept {
-    path: PathBuf,
-    /// Has the lock on the file.
-    file: File,
-    writer: UsageWriter,
-    trouble: Arc<Trouble>,
-    /// How long an answer waits for its account's line.
     patience: Duration,
 }
 
 impl FileCounts {
-    /// Opens the counts of a file. A missing file counts from zero; without a path the counts stay in memory.
-    pub(crate) fn open(path: Option<PathBuf>, metrics: UsageMetrics) -> Result<Self, MeterError> {
-        match path {
-            // A second opening, so that the lock ends with the counts and not with their thread.
-            Some(path) => Self::with_target(path, open, metrics),
-            None => Ok(Self { metrics, ..Self::default() }),
-        }
+    /// Counts that are forgotten at the end.
+    pub(crate) fn in_memory(metrics: UsageMetrics) -> Self {
+        Self { accounts: RwLock::default(), file: None, metrics, patience: PATIENCE }
     }
 
-    fn with_target<T: Target>(
-        path: PathBuf,
-        target: impl FnOnce(&Path) -> io::Result<T>,
-        metrics: UsageMetrics,
-    ) -> Result<Self, MeterError> {
-        let failed = |source| MeterError::Storage(path.clone(), source);
-        let file = open_locked(&path)?;
-        let bytes = std::fs::read(&path).map_err(failed)?;
-        let contents = Contents::of(bytes).ok_or_else(|| MeterError::Foreign(path.clone()))?;
-        for line in &contents.damaged {
-            tracing::warn!(path = %path.display(), line, "a line of the usage file is damaged; its account is counted from zero");
-        }
-        let accounts = contents.lines.into_iter().map(Account::read);
-        let accounts = accounts.map(|account| (account.name().to_owned(), Arc::new(account))).collect();
-        let trouble = Arc::new(Trouble::new(path.clone(), metrics.failures.clone()));
-        let target = target(&path).map_err(failed)?;
-        let writer = UsageWriter::start(contents.image, target, Arc::clone(&trouble)).map_err(failed)?;
-        let kept = Kept { path, file, writer, trouble, patience: PATIENCE };
-        Ok(Self { accounts: RwLock::new(accounts), file: Some(kept), metrics })
+    /// Opens the counts of a file. A missing file counts from zero.
+    pub(crate) fn open(path: PathBuf, metrics: UsageMetrics) -> Result<Self, MeterError> {
+        let (file, lines) = UsageFile::open(path, metrics.clone())?;
+        let account =
+            |(line, place): (Line, Place)| (line.account.clone(), Arc::new(Account::new(line, Some(place))));
+        let accounts = RwLock::new(lines.into_iter().map(account).collect());
+        Ok(Self { accounts, file: Some(Arc::new(file)), metrics, patience: PATIENCE })
     }
 
     /// Counts one request of an account with one of its keys, and waits until the file has it. A request over a limit is refused and not
@@ -82,72 +55,58 @@ impl FileCounts {
         now: Timestamp,
         limits: &PlanLimits,
     ) -> Result<Counted, Uncounted> {
-        let refusal = self.admit(account, key, now, limits).err();
-        if refusal.is_none() && !self.keep(account).await {
-            return Err(Uncounted);
-        }
-        Ok(Counted { refusal, left: self.remaining(account, now, limits) })
-    }
-
-    fn admit(&self, account: &str, key: &str, now: Timestamp, limits: &PlanLimits) -> Result<(), Refusal> {
         let account = self.account(account);
-        let is_due = account.admit(key, now, limits, || self.metrics.note_reset(account.name()))?;
-        self.queue(is_due.then_some(account));
-        Ok(())
-    }
-
-    /// Requests that an account has left.
-    fn remaining(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Remaining {
-        self.account(account).remaining(now, limits)
-    }
-
-    /// Waits until the file has every request counted for an account so far; false if that fails or takes too long.
-    async fn keep(&self, account: &str) -> bool {
-        let Some(kept) = &self.file else { return true };
-        let account = self.account(account);
-        let change = account.last_change();
-        match account.state(change) {
-            Some(is_kept) => is_kept,
-            None => tokio::time::timeout(kept.patience, account.kept(change)).await.unwrap_or_default(),
+        let refusal = account.admit(key, now, limits, |name| self.metrics.note_reset(name)).err();
+        if refusal.is_none() && !account.is_kept() {
+            self.keep(&account, reserve(limits)).await.map_err(|_| Uncounted)?;
         }
+        Ok(Counted { refusal, left: account.remaining(now, limits) })
+    }
+
+    /// Waits until the file has every request counted for an account so far.
+    async fn keep(&self, account: &Arc<Account>, reserve: u32) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let written = async {
+            let mut place = Arc::clone(&account.place).lock_owned().await;
+            // By the request that had the lock before.
+            if account.is_kept() {
+                return Ok(());
+            }
+            let (file, account) = (Arc::clone(file), Arc::clone(account));
+            let write = detached(move || file.write(&account, &mut place, reserve));
+            write.await.unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
+        };
+        timeout(self.patience, written).await?
     }
 
     /// Makes the counts durable, and writes again what could not be written; blocking.
     pub(super) fn sync(&self) {
-        let Some(kept) = &self.file else { return };
-        if kept.writer.take_unsynced()
-            && let Err(error) = kept.file.sync_data()
-        {
-            kept.trouble.report(&error);
-        }
-        if kept.trouble.take_unwritten() {
-            self.queue(self.all().into_iter().filter(|account| account.is_due()));
+        let Some(file) = &self.file else { return };
+        file.sync();
+        for account in self.all().iter().filter(|account| !account.is_kept()) {
+            // A lock that another has is of a write under way.
+            if let Ok(mut place) = account.place.try_lock()
+                && file.write(account, &mut place, 0).is_err()
+            {
+                return;
+            }
         }
     }
 
     /// Writes the exact counts of every account, and waits for that a bounded time.
     pub(super) async fn close(&self) -> Result<(), MeterError> {
-        let Some(kept) = &self.file else { return Ok(()) };
-        let ahead: Vec<_> = self.all().into_iter().filter(|account| account.settle()).collect();
-        self.queue(ahead.iter().cloned());
-        let written = async {
-            for account in &ahead {
-                if !account.kept(account.last_change()).await {
-                    return false;
-                }
-            }
-            true
-        };
-        if tokio::time::timeout(kept.patience, written).await.unwrap_or_default() {
-            return Ok(());
+        let Some(file) = &self.file else { return Ok(()) };
+        let (all, to) = (self.all(), Arc::clone(file));
+        let written = detached(move || {
+            all.iter()
+                .filter(|account| !account.is_exact())
+                .try_for_each(|account| to.write(account, &mut account.place.blocking_lock(), 0))
+        });
+        match timeout(self.patience, written).await {
+            Ok(Ok(written)) => written,
+            _ => Err(io::ErrorKind::TimedOut.into()),
         }
-        Err(MeterError::Storage(kept.path.clone(), kept.trouble.last_error()))
-    }
-
-    fn queue(&self, accounts: impl IntoIterator<Item = Arc<Account>>) {
-        if let Some(kept) = &self.file {
-            accounts.into_iter().for_each(|account| kept.writer.queue(account));
-        }
+        .map_err(|error| MeterError::Storage(file.path().to_owned(), error))
     }
 
     fn account(&self, name: &str) -> Arc<Account> {
@@ -157,7 +116,7 @@ impl FileCounts {
         }
         drop(read);
         let mut accounts = self.accounts.write().unwrap_or_else(PoisonError::into_inner);
-        let new = || Arc::new(Account::new(name.to_owned()));
+        let new = || Arc::new(Account::new(Line { account: name.to_owned(), ..Line::default() }, None));
         Arc::clone(accounts.entry(name.to_owned()).or_insert_with(new))
     }
 
@@ -169,7 +128,10 @@ impl FileCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::account::Remaining;
     use crate::contract::plan::Plan;
+    use crate::serve::auth::usage_writer::Target;
+    use std::path::Path;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use tempfile::TempDir;
 
@@ -180,13 +142,19 @@ mod tests {
     }
 
     fn open(path: &Path) -> Result<FileCounts, MeterError> {
-        FileCounts::open(Some(path.to_owned()), UsageMetrics::default())
+        FileCounts::open(path.to_owned(), UsageMetrics::default())
     }
 
     /// A meter whose lines go to another target than its file.
-    fn on(folder: &TempDir, target: impl Target) -> FileCounts {
-        let path = folder.path().join("usage.jsonl");
-        FileCounts::with_target(path, |_| Ok(target), UsageMetrics::default()).expect("a meter")
+    fn on(folder: &TempDir, target: impl Target + 'static) -> FileCounts {
+        let mut meter = open(&folder.path().join("usage.jsonl")).expect("a meter");
+        let file = meter.file.as_mut().and_then(Arc::get_mut).expect("a file");
+        file.target = Box::new(target);
+        meter
+    }
+
+    fn remaining(meter: &FileCounts, account: &str, now: Timestamp, limits: &PlanLimits) -> Remaining {
+        meter.account(account).remaining(now, limits)
     }
 
     async fn admit(meter: &FileCounts, account: &str, now: Timestamp, limits: &PlanLimits) {
@@ -202,13 +170,13 @@ mod tests {
         for (spent, account) in [(0, "acme"), (1, "acme"), (0, "the \"other\"\n"), (2, "acme")] {
             // Nothing is written when a meter is dropped, so each round ends like a kill.
             let meter = open(&path).expect("a meter");
-            assert_eq!(meter.remaining(account, now, &limits).minute, 20 - spent, "{account}");
+            assert_eq!(remaining(&meter, account, now, &limits).minute, 20 - spent, "{account}");
             admit(&meter, account, now, &limits).await;
         }
         let meter = open(&path).expect("a meter");
-        assert_eq!(meter.remaining("acme", now, &limits), Remaining { minute: 17, day: 997, month: 9_997 });
-        assert_eq!(meter.remaining("the \"other\"\n", now, &limits).day, 999);
-        assert_eq!(meter.remaining("none", now, &limits).day, 1_000);
+        assert_eq!(remaining(&meter, "acme", now, &limits), Remaining { minute: 17, day: 997, month: 9_997 });
+        assert_eq!(remaining(&meter, "the \"other\"\n", now, &limits).day, 999);
+        assert_eq!(remaining(&meter, "none", now, &limits).day, 1_000);
         assert_eq!(std::fs::read_to_string(&path).expect("lines").lines().count(), 2);
         meter.sync();
     }
@@ -222,7 +190,7 @@ mod tests {
         let mut spent = 0;
         for requests in [1, 3, 10, 25, 11] {
             let meter = open(&path).expect("a meter");
-            let left = limits.per_minute - meter.remaining("acme", now, &limits).minute;
+            let left = limits.per_minute - remaining(&meter, "acme", now, &limits).minute;
             assert!((spent..=spent + 10).contains(&left), "{left} for {spent}");
             spent = left;
             for _ in 0..requests {
@@ -232,10 +200,10 @@ mod tests {
         }
         let meter = open(&path).expect("a meter");
         admit(&meter, "acme", now, &limits).await;
-        let left = meter.remaining("acme", now, &limits);
+        let left = remaining(&meter, "acme", now, &limits);
         meter.close().await.expect("written");
         drop(meter);
-        assert_eq!(open(&path).expect("a meter").remaining("acme", now, &limits), left);
+        assert_eq!(remaining(&open(&path).expect("a meter"), "acme", now, &limits), left);
     }
 
     #[tokio::test]
@@ -292,7 +260,7 @@ mod tests {
         let meter = open(&path).expect("a meter");
         for spent in 1..=2 {
             admit(&meter, "acme", at("2026-07-31T12:00:00Z"), &limits).await;
-            assert_eq!(meter.remaining("acme", at("2026-07-31T12:00:00Z"), &limits).day, 3 - spent);
+            assert_eq!(remaining(&meter, "acme", at("2026-07-31T12:00:00Z"), &limits).day, 3 - spent);
         }
         assert_eq!(meter.metrics.resets.get(), 1);
     }
@@ -319,20 +287,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn requests_of_many_accounts_share_a_slow_write() {
+    async fn requests_of_an_account_share_a_slow_write_and_accounts_do_not_wait_for_each_other() {
         let writes = Arc::<AtomicUsize>::default();
         let folder = tempfile::tempdir().expect("a folder");
         let meter = on(&folder, Slow(Duration::from_millis(20), Arc::clone(&writes)));
-        let limits = Plan::Enterprise.limits();
-        let names: Vec<String> = (0..50).map(|number| format!("account {number}")).collect();
-        for _ in 0..4 {
-            for name in &names {
-                meter.admit(name, "key_1", NOW, &limits).expect("admitted");
-            }
-            let all = names.iter().map(|name| meter.keep(name));
-            assert!(futures::future::join_all(all).await.into_iter().all(|is_kept| is_kept));
-        }
-        assert!(writes.load(Ordering::Relaxed) <= 40, "{writes:?} writes for 200 requests");
+        let limits = PlanLimits { per_minute: 99, ..Plan::Enterprise.limits() };
+        let requests = (0..200).map(|number| {
+            let account = ["acme", "other"][number % 2];
+            meter.count(account, "key_1", NOW, &limits)
+        });
+        let counted = futures::future::join_all(requests).await;
+        assert!(counted.iter().all(|counted| counted.is_ok()));
+        let admitted = counted.iter().filter(|counted| counted.is_ok_and(|it| it.refusal.is_none())).count();
+        assert_eq!(admitted, 198);
+        assert!(writes.load(Ordering::Relaxed) <= 4, "{writes:?}: the first of each, then all others");
     }
 
     #[tokio::test]
@@ -340,10 +308,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let hang = Slow(Duration::from_hours(1), Arc::default());
         let mut meter = on(&folder, hang);
-        meter.file.as_mut().expect("a file").patience = Duration::from_millis(100);
-        meter.admit("acme", "key_1", NOW, &Plan::Starter.limits()).expect("admitted");
-        assert!(!meter.keep("acme").await);
-        assert!(meter.keep("other").await, "an account without a request waits for nothing");
+        meter.patience = Duration::from_millis(100);
+        let limits = Plan::Starter.limits();
+        assert_eq!(meter.count("acme", "key_1", NOW, &limits).await, Err(Uncounted));
+        meter.sync();
         assert!(meter.close().await.is_err());
     }
 
@@ -354,14 +322,25 @@ mod tests {
         let meter = on(&folder, Full(Arc::clone(&is_full)));
         let limits = PlanLimits { per_minute: 1_000, ..Plan::Enterprise.limits() };
         for _ in 0..3 {
-            meter.admit("acme", "key_1", NOW, &limits).expect("admitted");
-            assert!(!meter.keep("acme").await);
+            assert_eq!(meter.count("acme", "key_1", NOW, &limits).await, Err(Uncounted));
         }
         is_full.store(false, Ordering::Release);
+        assert!(!meter.account("acme").is_kept());
         meter.sync();
-        while !meter.keep("acme").await {
-            tokio::task::yield_now().await;
+        assert!(meter.account("acme").is_kept());
+        assert_eq!(meter.account("acme").remaining(NOW, &limits).minute, 997, "the refused ones count");
+    }
+
+    #[tokio::test]
+    async fn a_line_after_a_torn_one_survives_a_restart() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("usage.jsonl");
+        std::fs::write(&path, "{\"acc").expect("a file");
+        let limits = Plan::Starter.limits();
+        for spent in 1..=3 {
+            let counted =
+                open(&path).expect("a meter").count("acme", "key_1", NOW, &limits).await.expect("written");
+            assert_eq!(counted.left.minute, 20 - spent);
         }
-        assert_eq!(meter.remaining("acme", NOW, &limits).minute, 997, "the refused ones count");
     }
 }

@@ -29,12 +29,12 @@ impl LastUses {
     /// Reads a usage file. It needs no lock: the server writes a line at a time.
     pub(crate) fn read(path: &Path) -> Result<Self, MeterError> {
         let bytes = std::fs::read(path).map_err(|source| MeterError::Storage(path.to_owned(), source))?;
-        Self::of(bytes).ok_or_else(|| MeterError::Foreign(path.to_owned()))
+        Self::of(&bytes).ok_or_else(|| MeterError::Foreign(path.to_owned()))
     }
 
-    fn of(bytes: Vec<u8>) -> Option<Self> {
+    fn of(bytes: &[u8]) -> Option<Self> {
         let contents = Contents::of(bytes)?;
-        let accounts = contents.lines.into_iter().map(|line| (line.account, line.keys)).collect();
+        let accounts = contents.lines.into_iter().map(|(line, _)| (line.account, line.keys)).collect();
         // A damaged line may be of any account.
         let account = if contents.damaged.is_empty() { LastUse::Never } else { LastUse::Unknown };
         Some(Self { accounts, missing: [account, LastUse::Never] })
@@ -74,8 +74,8 @@ mod tests {
             serde_json::to_string(&line).expect("JSON") + "\n"
         };
         let text = format!("{}{}", line("acme", 1), line("large", MAX_KEYS));
-        let uses = LastUses::of(text.clone().into_bytes()).expect("a usage file");
-        let damaged = LastUses::of(format!("{text}{{\"acc\n").into_bytes()).expect("a usage file");
+        let uses = LastUses::of(text.as_bytes()).expect("a usage file");
+        let damaged = LastUses::of(format!("{text}{{\"acc\n").as_bytes()).expect("a usage file");
         for (account, key, use_, after_damage) in [
             ("acme", "key_0", LastUse::At(at), LastUse::At(at)),
             ("acme", "key_1", LastUse::Never, LastUse::Never),
@@ -86,6 +86,6 @@ mod tests {
             assert_eq!(uses.of_key(account, key), use_, "{account} {key}");
             assert_eq!(damaged.of_key(account, key), after_damage, "{account} {key}");
         }
-        assert!(LastUses::of(b"# Ours.\n".to_vec()).is_none());
+        assert!(LastUses::of(b"# Ours.\n").is_none());
     }
 }

@@ -13,7 +13,7 @@
 //! - `counted`: the result of a count, the metrics and the errors
 //! - `usage_file`: request counts on disk, a line an account
 //! - `usage_account`: the counts of an account, and what the file has of them
-//! - `usage_writer`: the thread that writes the file
+//! - `usage_writer`: that file while a server writes it
 //! - `file_counts`: request counts in a file, which survive a crash
 //! - `shared`: request counts in a store that several servers share
 //! - [`usage_meter`]: one or the other, by one call a request

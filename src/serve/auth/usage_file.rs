@@ -4,7 +4,7 @@ use super::counted::MeterError;
 use crate::contract::usage::Usage;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::ops::Range;
@@ -14,8 +14,6 @@ use std::path::Path;
 const ROOM: usize = 128;
 /// The width of a line is a multiple of this.
 const WIDTH_STEP: usize = 64;
-/// Lines with no more bytes between them are written at once.
-const MAX_GAP: usize = 16 * 1024;
 
 /// What the file has of an account.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,20 +26,17 @@ pub(super) struct Line {
     pub(super) keys: BTreeMap<String, Timestamp>,
 }
 
-/// The file as it should be, and where each account's line is in it.
-#[derive(Debug, Default)]
-pub(super) struct Image {
-    bytes: Vec<u8>,
-    slots: HashMap<String, Range<usize>>,
-}
+/// Where a line is in the file.
+pub(super) type Place = Range<u64>;
 
 /// The lines of a file.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
-    pub(super) image: Image,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<(Line, Place)>,
     /// Numbers of lines that cannot be read.
     pub(super) damaged: Vec<usize>,
+    /// Whether the last line has no end.
+    pub(super) is_torn: bool,
 }
 
 /// The file, under a lock that no other process has; it is released with the value.
@@ -62,74 +57,49 @@ pub(super) fn open_locked(path: &Path) -> Result<File, MeterError> {
 }
 
 /// Opens the file to write; makes it when it is missing.
-pub(super) fn open(path: &Path) -> io::Result<File> {
+fn open(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).create(true).truncate(false).open(path)
+}
+
+impl Line {
+    /// The line as it is written: as wide as its place, or as a new one where it has none or has outgrown it.
+    pub(super) fn text(&self, place: Option<&Place>) -> Vec<u8> {
+        // Writing to memory does not fail, and every key of the record is text.
+        let mut text = serde_json::to_vec(self).unwrap_or_default();
+        let width = place.map_or(0, width);
+        let new = (text.len() + ROOM).next_multiple_of(WIDTH_STEP);
+        text.resize(if width > text.len() { width } else { new } - 1, b' ');
+        text.push(b'\n');
+        text
+    }
+}
+
+/// The bytes of a place.
+pub(super) fn width(place: &Place) -> usize {
+    // Read from a file that was in memory.
+    (place.end - place.start) as usize
 }
 
 impl Contents {
     /// The lines of a file's bytes; `None` for a file that is something else. Zeros are what a power cut may leave.
-    pub(super) fn of(bytes: Vec<u8>) -> Option<Self> {
+    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         if !bytes.first().is_none_or(|first| matches!(first, b'{' | b'\n' | b' ' | 0)) {
             return None;
         }
-        let (mut contents, mut begin) = (Self::default(), 0);
+        let is_torn = bytes.last().is_some_and(|last| *last != b'\n');
+        let (mut contents, mut end) = (Self { is_torn, ..Self::default() }, 0);
         for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
             let zeros = line.iter().take_while(|byte| **byte == 0).count();
-            let slot = begin + zeros..begin + line.len();
-            begin = slot.end;
+            let begin = end + zeros as u64;
+            end += line.len() as u64;
             match serde_json::from_slice::<Line>(&line[zeros..]) {
-                Ok(read) => {
-                    contents.image.slots.insert(read.account.clone(), slot);
-                    contents.lines.push(read);
-                }
+                Ok(read) => contents.lines.push((read, begin..end)),
                 Err(_) if line.trim_ascii().is_empty() => {}
                 Err(_) => contents.damaged.push(number),
             }
         }
-        contents.image.bytes = bytes;
-        // What is appended begins a line of its own.
-        if contents.image.bytes.last().is_some_and(|last| *last != b'\n') {
-            contents.image.bytes.push(b'\n');
-        }
         Some(contents)
     }
-}
-
-impl Image {
-    /// Puts an account's line into its place, or at the end; returns that place.
-    pub(super) fn put(&mut self, line: &Line) -> Range<usize> {
-        // Writing to memory does not fail, and every key of the record is text.
-        let mut text = serde_json::to_vec(line).unwrap_or_default();
-        let fits = |slot: &&Range<usize>| slot.len() > text.len() && slot.end <= self.bytes.len();
-        let slot = self.slots.get(&line.account).filter(fits).cloned().unwrap_or_else(|| {
-            let begin = self.bytes.len();
-            begin..begin + (text.len() + ROOM).next_multiple_of(WIDTH_STEP)
-        });
-        text.resize(slot.len() - 1, b' ');
-        text.push(b'\n');
-        self.bytes.resize(self.bytes.len().max(slot.end), b' ');
-        self.bytes[slot.clone()].copy_from_slice(&text);
-        self.slots.insert(line.account.clone(), slot.clone());
-        slot
-    }
-
-    /// The bytes of a part of the file.
-    pub(super) fn part(&self, part: &Range<usize>) -> &[u8] {
-        &self.bytes[part.clone()]
-    }
-}
-
-/// The parts of the file to write for these lines: lines that are close to each other are one part.
-pub(super) fn parts_of(mut lines: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    lines.sort_unstable_by_key(|line| line.start);
-    let mut parts: Vec<Range<usize>> = Vec::new();
-    for line in lines {
-        match parts.last_mut() {
-            Some(last) if line.start <= last.end + MAX_GAP => last.end = last.end.max(line.end),
-            _ => parts.push(line),
-        }
-    }
-    parts
 }
 
 #[cfg(test)]
@@ -141,81 +111,69 @@ mod tests {
         Line { account: account.to_owned(), ..Line::default() }
     }
 
-    fn accounts(contents: &Contents) -> Vec<&str> {
-        contents.lines.iter().map(|line| line.account.as_str()).collect()
+    fn read(bytes: &[u8]) -> (Vec<(Line, Place)>, Vec<usize>) {
+        let contents = Contents::of(bytes).expect("lines");
+        (contents.lines, contents.damaged)
     }
 
     #[test]
     fn lines_stay_in_their_place_and_are_read_again() {
-        let mut image = Image::default();
-        let [one, other] = ["one", "the \"other\"\n"].map(|account| image.put(&line(account)));
-        assert_eq!((one.end, image.bytes.len()), (other.start, other.end));
+        let new = line("the \"other\"\n").text(None);
+        let place = 10..10 + new.len() as u64;
         let used = Timestamp::UNIX_EPOCH;
-        let changed = Line { keys: [("key_1".to_owned(), used)].into(), ..line("one") };
-        assert_eq!(image.put(&changed), one);
-        let read = Contents::of(image.bytes).expect("lines");
-        assert_eq!(read.lines, [changed, line("the \"other\"\n")]);
-        assert_eq!((read.image.slots["one"].clone(), read.damaged.len()), (one, 0));
+        let changed = Line { keys: [("key_1".to_owned(), used)].into(), ..line("the \"other\"\n") };
+        let text = changed.text(Some(&place));
+        assert_eq!(text.len(), new.len());
+        let first = line("one").text(None);
+        let places = [0..first.len() as u64, first.len() as u64..(first.len() + text.len()) as u64];
+        let lines = [line("one"), changed].into_iter().zip(places).collect();
+        assert_eq!(read(&[first, text].concat()), (lines, vec![]));
     }
 
     #[test]
     fn widest_counts_fit_their_line() {
-        let mut image = Image::default();
-        let place = image.put(&line("\u{1}"));
+        let new = line("\u{1}").text(None);
         let widest = "2026-07-31T12:00:00.123456789Z";
         let text = format!(
             "{{\"account\":\"\u{1}\",\"minute_since\":\"{widest}\",\"minute\":{0},\"day_on\":\"2026-07-31\",\
              \"day\":{0},\"month_on\":\"2026-07-01\",\"month\":{0}}}",
             u32::MAX
         );
-        let line = serde_json::from_str(&text.replace('\u{1}', "\\u0001")).expect("a line");
-        assert_eq!(image.put(&line), place);
+        let widest: Line = serde_json::from_str(&text.replace('\u{1}', "\\u0001")).expect("a line");
+        assert_eq!(widest.text(Some(&(0..new.len() as u64))).len(), new.len());
+        let outgrown = Line { account: "x".repeat(1_000), ..widest };
+        assert!(outgrown.text(Some(&(0..new.len() as u64))).len() > 1_000, "a new place");
     }
 
     #[test]
     fn damaged_line_costs_its_account_and_what_is_no_usage_file_is_refused() {
-        let mut image = Image::default();
-        let places = ["one", "two", "three"].map(|account| image.put(&line(account)));
+        let [one, two, three] = ["one", "two", "three"].map(|account| line(account).text(None));
         for damage in [&b"{\"accou"[..], b"\0\0\0\0", b"\xff\xfe"] {
-            let mut bytes = image.bytes.clone();
-            bytes[places[1].start..places[1].end - 1].fill(b'x');
-            bytes[places[1].start..][..damage.len()].copy_from_slice(damage);
-            let mut read = Contents::of(bytes).expect("lines");
-            assert_eq!((accounts(&read), &*read.damaged), (vec!["one", "three"], &[2][..]));
-            assert_eq!(read.image.put(&line("two")).start, places[2].end, "a new line");
+            let rest = vec![b'x'; two.len() - 1 - damage.len()];
+            let (lines, damaged) = read(&[&one, damage, &rest, b"\n", &three].concat());
+            let accounts: Vec<_> = lines.iter().map(|(line, _)| line.account.as_str()).collect();
+            assert_eq!((accounts, damaged), (vec!["one", "three"], vec![2]));
         }
         for foreign in ["# Ours.\n", "[[key]]\n"] {
-            assert!(Contents::of(foreign.into()).is_none(), "{foreign}");
+            assert!(Contents::of(foreign.as_bytes()).is_none(), "{foreign}");
         }
-        assert!(Contents::of(Vec::new()).is_some());
+        assert!(Contents::of(b"").is_some_and(|contents| !contents.is_torn));
     }
 
     #[test]
-    fn lines_after_zeros_are_read_and_a_torn_end_is_left_behind() {
-        let mut image = Image::default();
-        let place = image.put(&line("one"));
-        let mut read = Contents::of([&[0; 100], image.part(&place), b"{\"acc"].concat()).expect("lines");
-        assert_eq!((accounts(&read), &*read.damaged), (vec!["one"], &[2][..]));
-        assert_eq!(read.image.put(&line("one")), 100..100 + place.len());
-        assert_eq!(read.image.put(&line("two")).start, 100 + place.len() + 6);
-    }
-
-    #[test]
-    fn lines_side_by_side_are_one_part() {
-        let far = MAX_GAP * 3;
-        let parts = parts_of(vec![far..far + 10, 128..192, 0..64]);
-        assert_eq!(parts, [0..192, far..far + 10]);
+    fn lines_after_zeros_are_read_and_a_torn_end_is_known() {
+        let one = line("one").text(None);
+        let contents = Contents::of(&[&[0; 100], &*one, b"{\"acc"].concat()).expect("lines");
+        assert_eq!(contents.lines, [(line("one"), 100..100 + one.len() as u64)]);
+        assert_eq!((contents.damaged, contents.is_torn), (vec![2], true));
     }
 
     #[test]
     fn fuzz_of_usage_files() {
-        let mut image = Image::default();
-        for account in ["acme", "other"] {
-            image.put(&line(account));
-        }
-        try_changed(&[image.bytes], |input| {
-            if let Some(contents) = Contents::of(input.to_vec()) {
-                assert!(contents.image.slots.len() <= contents.lines.len());
+        let lines = ["acme", "other"].map(|account| line(account).text(None));
+        try_changed(&[lines.concat()], |input| {
+            if let Some(contents) = Contents::of(input) {
+                assert!(contents.lines.iter().all(|(_, place)| place.end <= input.len() as u64));
             }
         });
     }

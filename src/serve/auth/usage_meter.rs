@@ -2,7 +2,7 @@
 //!
 //! A request has one call, [`Meter::count`]. It returns when the count is where a restart does not lose it.
 
-use super::counted::{Counted, MeterError, Uncounted};
+use super::counted::{Counted, MeterError, Uncounted, UsageMetrics};
 use super::file_counts::FileCounts;
 use super::shared::SharedCounts;
 use crate::contract::plan::PlanLimits;
@@ -19,7 +19,7 @@ pub(crate) enum Meter {
 
 impl Default for Meter {
     fn default() -> Self {
-        Self::File(FileCounts::default())
+        Self::File(FileCounts::in_memory(UsageMetrics::default()))
     }
 }
 

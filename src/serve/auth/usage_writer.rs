@@ -1,21 +1,32 @@
-//! The thread that writes the usage file: all lines that are due at a time, at once.
+//! The usage file of a running server: its lock, its lines as accounts have them written, and its syncs.
 
+use super::counted::{MeterError, UsageMetrics};
 use super::usage_account::Account;
-use super::usage_file::{Image, parts_of};
+use super::usage_file::{Contents, Line, Place, open_locked, width};
 use crate::serve::rarely::Rarely;
-use prometheus_client::metrics::counter::Counter;
 use std::fs::File;
 use std::io;
-use std::iter::once;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+/// The file behind a meter.
+pub(super) struct UsageFile {
+    path: PathBuf,
+    /// Has the lock on the file.
+    lock: File,
+    pub(super) target: Box<dyn Target>,
+    /// Where the next new line goes.
+    end: AtomicU64,
+    /// Whether lines were written since the last sync.
+    is_unsynced: AtomicBool,
+    warnings: Rarely,
+    metrics: UsageMetrics,
+}
+
 /// Where the lines go: a file, or a slow disk in a test.
-pub(super) trait Target: Send + 'static {
+pub(super) trait Target: Send + Sync {
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 }
 
@@ -25,96 +36,76 @@ impl Target for File {
     }
 }
 
-/// What goes wrong with the file, and how often it is reported.
-#[derive(Debug)]
-pub(super) struct Trouble {
-    path: PathBuf,
-    failures: Counter,
-    warnings: Rarely,
-    last: Mutex<Option<io::ErrorKind>>,
-    /// Whether lines may wait for a second attempt.
-    has_unwritten: AtomicBool,
-}
+impl UsageFile {
+    /// Opens a file, and reads its lines.
+    pub(super) fn open(
+        path: PathBuf,
+        metrics: UsageMetrics,
+    ) -> Result<(Self, Vec<(Line, Place)>), MeterError> {
+        let failed = |source| MeterError::Storage(path.clone(), source);
+        let lock = open_locked(&path)?;
+        let bytes = std::fs::read(&path).map_err(failed)?;
+        let contents = Contents::of(&bytes).ok_or_else(|| MeterError::Foreign(path.clone()))?;
+        for line in &contents.damaged {
+            tracing::warn!(path = %path.display(), line, "a line of the usage file is damaged; its account is counted from zero");
+        }
+        let mut end = bytes.len() as u64;
+        if contents.is_torn {
+            FileExt::write_all_at(&lock, b"\n", end).map_err(failed)?;
+            end += 1;
+        }
+        let file = Self {
+            target: Box::new(lock.try_clone().map_err(failed)?),
+            lock,
+            end: AtomicU64::new(end),
+            is_unsynced: AtomicBool::new(false),
+            warnings: Rarely::default(),
+            metrics,
+            path,
+        };
+        Ok((file, contents.lines))
+    }
 
-impl Trouble {
-    pub(super) fn new(path: PathBuf, failures: Counter) -> Self {
-        let warnings = Rarely::default();
-        Self { path, failures, warnings, last: Mutex::default(), has_unwritten: AtomicBool::new(false) }
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the line of an account, whose place is locked; blocking.
+    pub(super) fn write(&self, account: &Account, place: &mut Option<Place>, reserve: u32) -> io::Result<()> {
+        let line = account.line(reserve);
+        let text = line.text(place.as_ref());
+        let kept = place.take().filter(|place| width(place) == text.len());
+        let begin = match kept {
+            Some(place) => place.start,
+            None => self.end.fetch_add(text.len() as u64, Ordering::Relaxed),
+        };
+        *place = Some(begin..begin + text.len() as u64);
+        self.target.write_all_at(&text, begin).inspect_err(|error| self.report(error))?;
+        self.is_unsynced.store(true, Ordering::Release);
+        account.wrote(line);
+        Ok(())
+    }
+
+    /// Makes what was written durable; blocking.
+    pub(super) fn sync(&self) {
+        if self.is_unsynced.swap(false, Ordering::AcqRel)
+            && let Err(error) = self.lock.sync_data()
+        {
+            self.report(&error);
+        }
     }
 
     /// Counts a failure, and logs at most one a minute.
-    pub(super) fn report(&self, error: &io::Error) {
-        self.failures.inc();
-        self.has_unwritten.store(true, Ordering::Release);
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.kind());
+    fn report(&self, error: &io::Error) {
+        self.metrics.failures.inc();
         if self.warnings.is_due(Instant::now()) {
             tracing::warn!(path = %self.path.display(), %error, "request counts cannot be written; requests that are not in the file get 503");
         }
     }
-
-    pub(super) fn take_unwritten(&self) -> bool {
-        self.has_unwritten.swap(false, Ordering::AcqRel)
-    }
-
-    /// The last error of the file; a file without one is slow.
-    pub(super) fn last_error(&self) -> io::Error {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(io::ErrorKind::TimedOut).into()
-    }
 }
 
-/// The queue of the thread. The thread ends when this is dropped.
-#[derive(Debug)]
-pub(super) struct UsageWriter {
-    queue: Sender<Arc<Account>>,
-    /// Whether lines were written since the last sync.
-    is_unsynced: Arc<AtomicBool>,
-}
-
-impl UsageWriter {
-    pub(super) fn start(image: Image, target: impl Target, trouble: Arc<Trouble>) -> io::Result<Self> {
-        let (queue, queued) = channel();
-        let is_unsynced = Arc::<AtomicBool>::default();
-        let written = Arc::clone(&is_unsynced);
-        let run = move || write_all(&queued, image, &target, &trouble, &written);
-        std::thread::Builder::new().name("usage".to_owned()).spawn(run)?;
-        Ok(Self { queue, is_unsynced })
-    }
-
-    /// Has the line of an account written.
-    pub(super) fn queue(&self, account: Arc<Account>) {
-        // Without the thread nobody writes, and the answers become 503.
-        let _ = self.queue.send(account);
-    }
-
-    pub(super) fn take_unsynced(&self) -> bool {
-        self.is_unsynced.swap(false, Ordering::AcqRel)
-    }
-}
-
-fn write_all(
-    queued: &Receiver<Arc<Account>>,
-    mut image: Image,
-    target: &impl Target,
-    trouble: &Trouble,
-    is_unsynced: &AtomicBool,
-) {
-    while let Ok(first) = queued.recv() {
-        let group: Vec<_> = once(first).chain(queued.try_iter()).collect();
-        let taken: Vec<_> = group.iter().map(|account| account.take()).collect();
-        let places: Vec<_> = taken.iter().map(|(_, line)| image.put(line)).collect();
-        let mut failed = Vec::new();
-        for part in parts_of(places.clone()) {
-            match target.write_all_at(image.part(&part), part.start as u64) {
-                Ok(()) => is_unsynced.store(true, Ordering::Release),
-                Err(error) => {
-                    trouble.report(&error);
-                    failed.push(part);
-                }
-            }
-        }
-        for ((account, (change, line)), place) in group.iter().zip(&taken).zip(places) {
-            let is_written = !failed.iter().any(|part| part.contains(&place.start));
-            account.wrote(*change, line, is_written);
-        }
+impl std::fmt::Debug for UsageFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UsageFile").field("path", &self.path).finish_non_exhaustive()
     }
 }
