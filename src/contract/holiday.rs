@@ -62,7 +62,8 @@ fn fixed(day: Date) -> Option<&'static str> {
 
 fn by_weekday(day: Date) -> Option<&'static str> {
     let named = BY_WEEKDAY.iter().find(|(month, nth, weekday, _)| {
-        *month == day.month() && day.nth_weekday_of_month(*nth, *weekday).is_ok_and(|found| found == day)
+        (*month, *weekday) == (day.month(), day.weekday())
+            && day.nth_weekday_of_month(*nth, *weekday).is_ok_and(|found| found == day)
     });
     named.map(|(_, _, _, name)| *name)
 }

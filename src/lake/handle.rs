@@ -65,6 +65,11 @@ impl Lake {
         LakeOptions::default().open(root)
     }
 
+    /// A lake in a folder that is deleted before the process ends: what is written is not synced.
+    pub fn passing(root: &Path) -> Result<Self, LakeError> {
+        Self::on(root, Storage::passing(), None)
+    }
+
     /// The lake in a folder, or in an object store with that folder as its working copy. The newest commit is not read.
     pub(super) fn on(root: &Path, storage: Storage, objects: Option<Objects>) -> Result<Self, LakeError> {
         check_folder(root)?;

@@ -64,14 +64,15 @@ pub(crate) fn write_sample_lake(root: &Path, sample: &SampleSource, today: Date)
     write_lake(root, all, today, day_start(today))
 }
 
-/// Writes businesses into a new lake at `root`, as its first snapshot; those with `true` also with details and officers.
+/// Writes businesses into a new lake at `root`, which a server of this process reads, as its first snapshot; those with `true` also with
+/// details and officers.
 pub fn write_lake(
     root: &Path,
     businesses: impl Iterator<Item = (SampleBusiness, bool)>,
     today: Date,
     at: Timestamp,
 ) -> Result<()> {
-    let lake = Lake::open(root)?;
+    let lake = Lake::passing(root)?;
     let _lock = lake.lock("sample", "a sample")?;
     let mut staging = lake.stage("sample")?;
     let mut batch = Batch::default();

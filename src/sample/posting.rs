@@ -55,13 +55,27 @@ pub(super) struct Postings {
     pub(super) day: Date,
     /// The dates whose filings may be posted on `day`, oldest first.
     spreads: VecDeque<Spread>,
+    /// The office's paces on the days on which filings of the newest of them may be posted.
+    paces: VecDeque<f64>,
 }
 
 impl Postings {
     pub(super) fn starting(seed: u64, scale: f64, day: Date) -> Self {
         let oldest = minus_days(day, LATE_DAYS as u32);
-        let spreads = (0..SPREAD as u32).map(|after| Spread::of(seed, plus_days(oldest, after))).collect();
-        Self { seed, scale, day, spreads }
+        let before = minus_days(oldest, AHEAD_DAYS as u32 + 1);
+        let paces = (0..SPREAD as u32).map(|after| office_pace(plus_days(before, after))).collect();
+        let mut postings = Self { seed, scale, day, spreads: VecDeque::new(), paces };
+        for after in 0..SPREAD as u32 {
+            postings.open(plus_days(oldest, after));
+        }
+        postings
+    }
+
+    /// Adds the date after the newest one.
+    fn open(&mut self, filed: Date) {
+        self.paces.pop_front();
+        self.paces.push_back(office_pace(plus_days(filed, LATE_DAYS as u32)));
+        self.spreads.push_back(Spread::of(self.seed, filed, &self.paces));
     }
 
     /// Filings of the next day by series, without naming them; advances by a day.
@@ -130,17 +144,15 @@ impl Postings {
     fn move_on(&mut self) {
         self.day = plus_days(self.day, 1);
         self.spreads.pop_front();
-        self.spreads.push_back(Spread::of(self.seed, plus_days(self.day, AHEAD_DAYS as u32)));
+        self.open(plus_days(self.day, AHEAD_DAYS as u32));
     }
 }
 
 impl Spread {
-    fn of(seed: u64, filed: Date) -> Self {
-        let first = minus_days(filed, AHEAD_DAYS as u32);
-        let pace: [f64; SPREAD] = std::array::from_fn(|at| office_pace(plus_days(first, at as u32)));
-        let late = shares(&pace, |at| at.checked_sub(AHEAD_DAYS).map_or(0.0, |lag| LATE[lag]));
-        let soon = shares(&pace, |at| AHEAD_DAYS.checked_sub(at).map_or(0.0, soon_weight));
-        let chosen = shares(&pace, |at| AHEAD_DAYS.checked_sub(at).map_or(0.0, chosen_weight));
+    fn of(seed: u64, filed: Date, paces: &VecDeque<f64>) -> Self {
+        let late = shares(paces, |at| at.checked_sub(AHEAD_DAYS).map_or(0.0, |lag| LATE[lag]));
+        let soon = shares(paces, |at| AHEAD_DAYS.checked_sub(at).map_or(0.0, soon_weight));
+        let chosen = shares(paces, |at| AHEAD_DAYS.checked_sub(at).map_or(0.0, chosen_weight));
         let volume = volume(seed, filed);
         let llc = std::array::from_fn(|at| {
             let regular = (1.0 - REGULAR_AHEAD) * late[at] + REGULAR_AHEAD * soon[at];
@@ -160,8 +172,8 @@ fn office_pace(day: Date) -> f64 {
     }
 }
 
-fn shares(pace: &[f64; SPREAD], weight: impl Fn(usize) -> f64) -> [f64; SPREAD] {
-    let weights: [f64; SPREAD] = std::array::from_fn(|at| pace[at] * weight(at));
+fn shares(paces: &VecDeque<f64>, weight: impl Fn(usize) -> f64) -> [f64; SPREAD] {
+    let weights: [f64; SPREAD] = std::array::from_fn(|at| paces[at] * weight(at));
     let total: f64 = weights.iter().sum();
     weights.map(|weight| if total > 0.0 { weight / total } else { 0.0 })
 }

@@ -19,8 +19,8 @@ use hyper::header::{
     ALLOW, AUTHORIZATION, CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use hyper::{Method, StatusCode};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use tokio::sync::Semaphore;
 
 /// Most requests that are answered at the same time; a further one is answered 503. A request counts once its body is
@@ -53,8 +53,9 @@ pub(crate) struct Site {
     pub(super) at_work: Semaphore,
     /// Of every error body.
     pub(crate) docs_url: Arc<str>,
-    /// The reference of a lake of filings, and that of a sample.
-    references: [Reference; 2],
+    base_url: String,
+    /// The reference of a lake of filings, and that of a sample; made when someone reads it.
+    references: [OnceLock<Reference>; 2],
     /// The report of the snapshot that is served, if its lake has one.
     report: ArcSwapOption<Vec<u8>>,
     is_draining: AtomicBool,
@@ -77,7 +78,8 @@ impl Site {
             refused_keys: RefusedKeys::default(),
             at_work: Semaphore::new(MAX_AT_WORK),
             docs_url: format!("{base_url}/docs").into(),
-            references: ["", INVENTED].map(|notice| Reference::new(base_url, notice)),
+            base_url: base_url.to_owned(),
+            references: Default::default(),
             report: ArcSwapOption::empty(),
             is_draining: AtomicBool::new(false),
         }
@@ -108,7 +110,9 @@ impl Site {
     }
 
     fn reference(&self) -> &Reference {
-        &self.references[usize::from(self.service.is_sample())]
+        let is_sample = self.service.is_sample();
+        let notice = if is_sample { INVENTED } else { "" };
+        self.references[usize::from(is_sample)].get_or_init(|| Reference::new(&self.base_url, notice))
     }
 
     /// The answer and the route of a page that needs no key and is not counted; `None` for any other path.
