@@ -83,8 +83,6 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn new(config: ClientConfig, key: ApiKey, budget: Budget, clock: Clock) -> Result<Self> {
         let base = checked_base(&config)?;
-        // A second installation fails and changes nothing.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECT_TIMEOUT)
@@ -92,7 +90,7 @@ impl Client {
             .timeout(TOTAL_TIMEOUT)
             .user_agent(concat!("sunlake/", env!("CARGO_PKG_VERSION")));
         let http =
-            way_to(&base, http).build().map_err(|error| ClientError::NoClient { reason: cause(&error) })?;
+            way_to(&base, http)?.build().map_err(|error| ClientError::NoClient { reason: cause(&error) })?;
         Ok(Self {
             http,
             base,
@@ -323,12 +321,19 @@ fn checked_base(config: &ClientConfig) -> Result<Url> {
 
 /// The client with its way to an address. Plain http and this machine are never asked through a proxy, which would read the key; a proxy
 /// of the environment sees of https only the name of the host.
-fn way_to(base: &Url, http: ClientBuilder) -> ClientBuilder {
-    match base.scheme() {
-        "https" if is_loopback(base) => http.no_proxy(),
-        "https" => http,
+fn way_to(base: &Url, http: ClientBuilder) -> Result<ClientBuilder> {
+    if base.scheme() != "https" {
         // Without TLS no authority is needed; a small container has none.
-        _ => http.no_proxy().tls_certs_only([]),
+        return Ok(http.no_proxy().tls_built_in_root_certs(false));
+    }
+    // A file of `SSL_CERT_FILE` that is not there would be passed over.
+    let authorities = rustls_native_certs::load_native_certs();
+    match authorities.errors.first() {
+        Some(error) if authorities.certs.is_empty() => {
+            Err(ClientError::NoClient { reason: error.to_string() })
+        }
+        _ if is_loopback(base) => Ok(http.no_proxy()),
+        _ => Ok(http),
     }
 }
 

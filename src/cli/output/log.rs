@@ -108,11 +108,10 @@ fn shown(terminal: Terminal, format: LogFormat, own: LevelFilter) -> Targets {
         .with_target(DONE, of_done)
 }
 
-/// Errors of other crates, which know nothing of our rules for logs. Those of rmcp have text of the server's clients; those about
-/// certificates are reported with a way out.
+/// Errors of other crates, which know nothing of our rules for logs. Those of rmcp have text of the server's clients.
 fn errors_of_others() -> Targets {
     let all = Targets::new().with_default(LevelFilter::ERROR);
-    all.with_target("rmcp", LevelFilter::OFF).with_target("rustls_platform_verifier", LevelFilter::OFF)
+    all.with_target("rmcp", LevelFilter::OFF)
 }
 
 /// Most bytes that one process writes into the log of a run.
