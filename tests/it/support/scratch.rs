@@ -1,5 +1,6 @@
-//! Temporary folders under the build's own folder, so that nothing outside the project is touched.
+//! Temporary folders, in memory where there is room, else in the build's own folder.
 
+use rustix::fs::StatVfsMountFlags;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tempfile::TempDir;
@@ -29,23 +30,37 @@ impl Scratch {
     }
 }
 
+/// Room that the lakes of all tests need at a time, with much to spare.
+const ROOM: u64 = 8 << 30;
+
 /// Folder of this test process. Those of processes that are gone are removed.
 pub(crate) fn root() -> &'static Path {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     ROOT.get_or_init(|| {
-        let all = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let memory = Path::new("/dev/shm");
+        let all = if is_roomy(memory) { memory } else { Path::new(env!("CARGO_TARGET_TMPDIR")) };
         std::fs::create_dir_all(all).expect("the folder for temporary files");
         remove_left_behind(all);
-        let own = all.join(format!("it-{}", std::process::id()));
+        let own = all.join(format!("{PREFIX}{}", std::process::id()));
         std::fs::create_dir_all(&own).expect("a folder for this process");
         own
+    })
+}
+
+const PREFIX: &str = "sunlake-it-";
+
+/// Whether programs can be run in a folder that has room for all lakes. In memory the tests take a fifth less time: they make some
+/// hundred thousand files, and the program waits for the disk after each.
+fn is_roomy(folder: &Path) -> bool {
+    rustix::fs::statvfs(folder).is_ok_and(|disk| {
+        disk.f_bavail * disk.f_frsize >= ROOM && !disk.f_flag.contains(StatVfsMountFlags::NOEXEC)
     })
 }
 
 fn remove_left_behind(all: &Path) {
     for entry in std::fs::read_dir(all).expect("the folder for temporary files").flatten() {
         let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix("it-"));
+        let process = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
         if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
             // Another test process may be doing the same.
             let _ = std::fs::remove_dir_all(entry.path());
