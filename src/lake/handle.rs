@@ -66,8 +66,8 @@ impl Lake {
     }
 
     /// A lake in a folder that is deleted before the process ends: what is written is not synced.
-    pub fn passing(root: &Path) -> Result<Self, LakeError> {
-        Self::on(root, Storage::passing(), None)
+    pub fn temporary(root: &Path) -> Result<Self, LakeError> {
+        Self::on(root, Storage::temporary(), None)
     }
 
     /// The lake in a folder, or in an object store with that folder as its working copy. The newest commit is not read.

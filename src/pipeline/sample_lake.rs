@@ -72,7 +72,7 @@ pub fn write_lake(
     today: Date,
     at: Timestamp,
 ) -> Result<()> {
-    let lake = Lake::passing(root)?;
+    let lake = Lake::temporary(root)?;
     let _lock = lake.lock("sample", "a sample")?;
     let mut staging = lake.stage("sample")?;
     let mut batch = Batch::default();

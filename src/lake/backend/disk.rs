@@ -13,7 +13,7 @@ type Done = Result<(), LakeError>;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Storage {
     /// Whether nothing here has to outlive this process.
-    is_passing: bool,
+    is_temporary: bool,
     #[cfg(test)]
     faults: super::fault_injection::Faults,
 }
@@ -26,8 +26,12 @@ impl Storage {
     }
 
     /// A disk whose files are deleted before the process ends: they are not synced.
-    pub(crate) fn passing() -> Self {
-        Self { is_passing: true, ..Self::default() }
+    pub(crate) fn temporary() -> Self {
+        Self {
+            is_temporary: true,
+            #[cfg(test)]
+            faults: super::fault_injection::Faults::default(),
+        }
     }
 
     /// Makes a folder and its parents; an existing one is no error.
@@ -162,7 +166,7 @@ impl Storage {
 
     /// Makes the names in a folder durable.
     pub(crate) fn sync_dir(&self, path: &Path) -> Done {
-        if self.is_passing {
+        if self.is_temporary {
             return Ok(());
         }
         self.attempt("sync", path, || File::open(path)?.sync_all())?;
@@ -173,7 +177,7 @@ impl Storage {
 
     /// Makes the bytes of files durable. The disk is asked for many at a time: it writes them together.
     pub(crate) fn sync_files(&self, paths: &[&Path]) -> Done {
-        if self.is_passing {
+        if self.is_temporary {
             return Ok(());
         }
         many_at_a_time(paths, |path| {
@@ -278,7 +282,7 @@ pub(crate) struct StoredFile {
 impl StoredFile {
     /// Makes the written bytes durable.
     pub(crate) fn sync(&self) -> Done {
-        if self.storage.is_passing {
+        if self.storage.is_temporary {
             return Ok(());
         }
         self.storage.attempt("sync", &self.path, || self.file.sync_all())?;
