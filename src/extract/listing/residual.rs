@@ -8,7 +8,6 @@
 //! 3. For rows below reach: prefixes of names, then every ZIP prefix.
 
 use super::pager::{PageRead, Reader};
-use super::range_state::Walked;
 use super::rank_search;
 use crate::contract::eastern::minus_days;
 use crate::extract::error::Result;
@@ -17,45 +16,50 @@ use crate::extract::query::slice::{Filter, Slice};
 use crate::extract::query::split::{
     LEAST_ROWS, all_out_of_state_zip3, known_out_of_state, name_prefixes, under_zip,
 };
-use futures::future::LocalBoxFuture;
-
-/// Reads a slice, also its days over reach. It is passed in, because reading those days may need this search again.
-pub(crate) type Walk =
-    for<'w, 'r, 'a> fn(&'w mut Reader<'r, 'a>, &'w Slice) -> LocalBoxFuture<'w, Result<Walked>>;
+use std::vec::IntoIter;
 
 /// Pages in which a missing row is found by its rank.
 const RANK_PAGES: u64 = 8;
 
-struct Search<'s> {
-    slice: &'s Slice,
+/// The search of a slice. It says which part is to be read next; reading a part may need a search of its own.
+pub(crate) struct Search {
+    slice: Slice,
     total: u64,
-    walk: Walk,
+    /// What is left to do; the last is the next.
+    steps: Vec<Step>,
 }
 
-/// Searches the rows of a slice that were not read yet; single rows by rank only if wanted.
-pub(crate) async fn find(
-    reader: &mut Reader<'_, '_>,
-    slice: &Slice,
-    total: u64,
-    by_rank: bool,
-    walk: Walk,
-) -> Result<()> {
-    let search = Search { slice, total, walk };
-    if !search.is_open(reader) {
-        return Ok(());
+enum Step {
+    /// Read ZIP prefixes and cities outside Florida that rows have shown.
+    Known(Known),
+    /// Find the missing rows of a slice with this total.
+    Rows {
+        slice: Slice,
+        total: u64,
+    },
+    /// Look for missing rows below prefixes of names: all of them, or those that are left.
+    AllNames,
+    Names(IntoIter<String>),
+    /// Read ZIP prefixes outside Florida: all of them, or those that are left.
+    AllZips,
+    Zips(IntoIter<String>),
+    /// Take note of the rows that no step has found.
+    End,
+}
+
+struct Known {
+    /// Parts with fewer expected rows are left.
+    least: f64,
+    /// The requests that another way takes to find a number of rows. When that costs less, the rest is left.
+    otherwise: fn(f64) -> f64,
+    /// Parts, with their shares of all rows.
+    parts: IntoIter<(Slice, f64)>,
+}
+
+impl Step {
+    fn known(least: f64, otherwise: fn(f64) -> f64) -> Self {
+        Self::Known(Known { least, otherwise, parts: Vec::new().into_iter() })
     }
-    tracing::debug!(%slice, total, missing = missing(reader, slice, total), "searching rows that no part returned");
-    search.request_out_of_state(reader, LEAST_ROWS, by_ranks).await?;
-    if by_rank {
-        search.find_rows(reader, slice, total).await?;
-    }
-    search.request_out_of_state(reader, 0.0, by_prefixes).await?;
-    search.request_name_prefixes(reader).await?;
-    search.request_all_zips(reader).await?;
-    let missing = missing(reader, slice, total);
-    let residual = &mut reader.range.residual;
-    residual.given_up = residual.given_up.max(missing);
-    Ok(())
 }
 
 fn missing(reader: &Reader<'_, '_>, slice: &Slice, total: u64) -> u64 {
@@ -69,122 +73,172 @@ fn is_wanted(reader: &Reader<'_, '_>, slice: &Slice, total: u64) -> bool {
     residual.left(reader.plan) > 0 && !reader.range.drift.is_seen() && missing > residual.given_up
 }
 
-impl Search<'_> {
+/// A part, noted as read for one request of those left.
+fn requested(reader: &mut Reader<'_, '_>, part: Slice) -> Slice {
+    reader.range.residual.spend(1);
+    reader.range.residual.note_requested(&part);
+    part
+}
+
+impl Search {
+    /// Begins a search for the rows of a slice that were not read yet; for single rows by rank only if wanted.
+    pub(crate) fn begin(reader: &Reader<'_, '_>, slice: &Slice, total: u64, by_rank: bool) -> Self {
+        let mut search = Self { slice: slice.clone(), total, steps: Vec::new() };
+        if search.is_open(reader) {
+            tracing::debug!(%slice, total, missing = missing(reader, slice, total), "searching rows that no part returned");
+            search.steps.extend([Step::End, Step::AllZips, Step::AllNames, Step::known(0.0, by_prefixes)]);
+            search.steps.extend(by_rank.then(|| Step::Rows { slice: slice.clone(), total }));
+            search.steps.push(Step::known(LEAST_ROWS, by_ranks));
+        }
+        search
+    }
+
+    /// The part to read next; none when all rows are found, or nothing is left to do.
+    pub(crate) async fn next(&mut self, reader: &mut Reader<'_, '_>) -> Result<Option<Slice>> {
+        while let Some(step) = self.steps.pop() {
+            let part = match step {
+                Step::Known(known) => self.next_known(reader, known),
+                Step::Rows { slice, total } => self.find_rows(reader, slice, total).await?,
+                Step::AllNames => self.list_names(reader),
+                Step::Names(prefixes) => self.try_name(reader, prefixes).await?,
+                Step::AllZips => self.list_zips(reader),
+                Step::Zips(zips) => self.next_zip(reader, zips),
+                Step::End => self.give_up(reader),
+            };
+            if part.is_some() {
+                return Ok(part);
+            }
+        }
+        Ok(None)
+    }
+
     fn is_open(&self, reader: &Reader<'_, '_>) -> bool {
-        is_wanted(reader, self.slice, self.total)
+        is_wanted(reader, &self.slice, self.total)
     }
 
-    /// Reads a part for one request of those left.
-    async fn request(&self, reader: &mut Reader<'_, '_>, part: &Slice) -> Result<()> {
-        reader.range.residual.spend(1);
-        reader.range.residual.note_requested(part);
-        (self.walk)(reader, part).await.map(drop)
+    fn give_up(&self, reader: &mut Reader<'_, '_>) -> Option<Slice> {
+        let missing = missing(reader, &self.slice, self.total);
+        let residual = &mut reader.range.residual;
+        residual.given_up = residual.given_up.max(missing);
+        None
     }
 
-    /// Reads the known ZIP prefixes and cities outside Florida that were not requested and have more than `least` expected rows. Stops
-    /// when the other way to find the missing rows, which takes `otherwise` requests, costs less.
-    async fn request_out_of_state(
-        &self,
-        reader: &mut Reader<'_, '_>,
-        least: f64,
-        otherwise: fn(f64) -> f64,
-    ) -> Result<()> {
+    /// The next known ZIP prefix or city outside Florida that was not requested. Parts that were read may have shown more of them.
+    fn next_known(&mut self, reader: &mut Reader<'_, '_>, mut known: Known) -> Option<Slice> {
         let filter = &self.slice.filter;
         if filter.zip.is_some() || filter.city.is_some() {
-            return Ok(());
+            return None;
         }
-        loop {
-            let shares = reader.range.hinted(self.slice).unwrap_or_else(|| reader.shares_now());
-            let known = known_out_of_state(filter, &shares).into_iter();
-            let known = known.filter(|part| part.share * self.total as f64 > least);
-            let parts = known.map(|part| (self.slice.under(part.filter), part.share));
-            let (parts, weights): (Vec<Slice>, Vec<f64>) =
-                parts.filter(|(part, _)| !reader.range.residual.is_requested(part)).unzip();
-            if parts.is_empty() {
-                return Ok(());
-            }
-            for (at, part) in parts.iter().enumerate() {
-                let rows = missing(reader, self.slice, self.total) as f64;
-                if !self.is_open(reader) || otherwise(rows) < until_found(&weights[at..], rows) {
-                    return Ok(());
-                }
-                self.request(reader, part).await?;
-            }
+        if known.parts.as_slice().is_empty() {
+            known.parts = self.known_parts(reader, known.least).into_iter();
         }
+        let rows = missing(reader, &self.slice, self.total) as f64;
+        let weights: Vec<f64> = known.parts.as_slice().iter().map(|(_, share)| *share).collect();
+        if !self.is_open(reader) || (known.otherwise)(rows) < until_found(&weights, rows) {
+            return None;
+        }
+        let (part, _) = known.parts.next()?;
+        self.steps.push(Step::Known(known));
+        Some(requested(reader, part))
+    }
+
+    fn known_parts(&self, reader: &Reader<'_, '_>, least: f64) -> Vec<(Slice, f64)> {
+        let shares = reader.range.hinted(&self.slice).unwrap_or_else(|| reader.shares_now());
+        let known = known_out_of_state(&self.slice.filter, &shares).into_iter();
+        let known = known.filter(|part| part.share * self.total as f64 > least);
+        let parts = known.map(|part| (self.slice.under(part.filter), part.share));
+        parts.filter(|(part, _)| !reader.range.residual.is_requested(part)).collect()
     }
 
     /// Finds missing rows: bisects days by their totals, reads small slices, searches single days by rank. May show a new prefix.
-    async fn find_rows(&self, reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Result<()> {
-        if !is_wanted(reader, slice, total) {
-            return Ok(());
+    async fn find_rows(
+        &mut self,
+        reader: &mut Reader<'_, '_>,
+        slice: Slice,
+        total: u64,
+    ) -> Result<Option<Slice>> {
+        if !is_wanted(reader, &slice, total) {
+            return Ok(None);
         }
         let pages = reader.plan.pages_for(total);
         let within_reach = total <= reader.reach();
-        if pages <= 2 || (within_reach && pages <= missing(reader, slice, total)) {
+        if pages <= 2 || (within_reach && pages <= missing(reader, &slice, total)) {
+            self.steps.push(Step::known(LEAST_ROWS, by_ranks));
             reader.range.residual.spend(pages);
-            (self.walk)(reader, slice).await?;
-            return self.request_out_of_state(reader, LEAST_ROWS, by_ranks).await;
+            return Ok(Some(slice));
         }
         if slice.is_one_day() {
-            return self.find_in_day(reader, slice, total).await;
+            self.steps.push(Step::known(LEAST_ROWS, by_ranks));
+            return find_in_day(reader, slice, total).await;
         }
         let middle = minus_days(slice.to, slice.days() / 2 - 1);
         let newer = slice.between(middle, slice.to);
         let older = slice.between(slice.from, minus_days(middle, 1));
         reader.range.residual.spend(1);
         let newer_total = reader.total(&newer).await?;
-        Box::pin(self.find_rows(reader, &newer, newer_total)).await?;
-        Box::pin(self.find_rows(reader, &older, total.saturating_sub(newer_total))).await
+        self.steps.push(Step::Rows { slice: older, total: total.saturating_sub(newer_total) });
+        self.steps.push(Step::Rows { slice: newer, total: newer_total });
+        Ok(None)
     }
 
-    async fn find_in_day(&self, reader: &mut Reader<'_, '_>, day: &Slice, total: u64) -> Result<()> {
-        let pages = reader.plan.pages_for(total);
-        let wanted = missing(reader, day, total).saturating_mul(RANK_PAGES).min(pages).max(RANK_PAGES);
-        let granted = (wanted as u32).min(reader.range.residual.left(reader.plan));
-        let mut left = granted;
-        rank_search::look_for(reader, day, Some(total), i64::MAX, &mut left).await?;
-        reader.range.residual.spend(u64::from(granted - left));
-        if total <= reader.reach() && is_wanted(reader, day, total) {
-            reader.range.residual.spend(pages);
-            (self.walk)(reader, day).await?;
+    /// Prefixes of names, those of known rows first.
+    fn list_names(&mut self, reader: &Reader<'_, '_>) -> Option<Slice> {
+        let slice = &self.slice;
+        if slice.filter.name_prefix.is_none() && self.is_open(reader) {
+            let rows = reader.range.seen.rows_of(slice.from, slice.to);
+            let prefixes = name_prefixes(rows.filter(|row| slice.filter.matches(row)));
+            self.steps.push(Step::Names(prefixes.into_iter()));
         }
-        self.request_out_of_state(reader, LEAST_ROWS, by_ranks).await
+        None
     }
 
-    /// Requests prefixes of names, those of known rows first. If a prefix has more rows than were read, these are searched.
-    async fn request_name_prefixes(&self, reader: &mut Reader<'_, '_>) -> Result<()> {
-        let slice = self.slice;
-        if slice.filter.name_prefix.is_some() || !self.is_open(reader) {
-            return Ok(());
+    /// Asks for the rows of the next prefix. If it has more than were read, these are searched.
+    async fn try_name(
+        &mut self,
+        reader: &mut Reader<'_, '_>,
+        mut prefixes: IntoIter<String>,
+    ) -> Result<Option<Slice>> {
+        let next = if self.is_open(reader) { prefixes.next() } else { None };
+        let Some(prefix) = next else { return Ok(None) };
+        self.steps.push(Step::Names(prefixes));
+        reader.range.residual.spend(1);
+        let slice = self.slice.under(Filter { name_prefix: Some(prefix), ..self.slice.filter.clone() });
+        if let PageRead::Rows(page) = reader.page(&slice, 0).await? {
+            self.steps.push(Step::Rows { slice, total: page.total });
         }
-        let rows = reader.range.seen.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row));
-        for prefix in name_prefixes(rows) {
-            if !self.is_open(reader) {
-                return Ok(());
-            }
-            reader.range.residual.spend(1);
-            let part = slice.under(Filter { name_prefix: Some(prefix), ..slice.filter.clone() });
-            if let PageRead::Rows(page) = reader.page(&part, 0).await? {
-                self.find_rows(reader, &part, page.total).await?;
-            }
-        }
-        Ok(())
+        Ok(None)
     }
 
-    async fn request_all_zips(&self, reader: &mut Reader<'_, '_>) -> Result<()> {
-        if self.slice.filter.zip.is_some() || !self.is_open(reader) {
-            return Ok(());
+    fn list_zips(&mut self, reader: &Reader<'_, '_>) -> Option<Slice> {
+        if self.slice.filter.zip.is_none() && self.is_open(reader) {
+            self.steps.push(Step::Zips(all_out_of_state_zip3(&reader.shares_now()).into_iter()));
         }
-        for zip in all_out_of_state_zip3(&reader.shares_now()) {
-            let part = self.slice.under(under_zip(&self.slice.filter, zip));
-            if reader.range.residual.is_requested(&part) {
-                continue;
-            }
-            if !self.is_open(reader) {
-                return Ok(());
-            }
-            self.request(reader, &part).await?;
-        }
-        Ok(())
+        None
     }
+
+    fn next_zip(&mut self, reader: &mut Reader<'_, '_>, mut zips: IntoIter<String>) -> Option<Slice> {
+        let residual = &reader.range.residual;
+        let mut parts = zips.by_ref().map(|zip| self.slice.under(under_zip(&self.slice.filter, zip)));
+        let part = parts.find(|part| !residual.is_requested(part))?;
+        if !self.is_open(reader) {
+            return None;
+        }
+        self.steps.push(Step::Zips(zips));
+        Some(requested(reader, part))
+    }
+}
+
+/// Searches the missing rows of a day by their ranks. Returns the day if it is to be read as well.
+async fn find_in_day(reader: &mut Reader<'_, '_>, day: Slice, total: u64) -> Result<Option<Slice>> {
+    let pages = reader.plan.pages_for(total);
+    let wanted = missing(reader, &day, total).saturating_mul(RANK_PAGES).min(pages).max(RANK_PAGES);
+    let granted = (wanted as u32).min(reader.range.residual.left(reader.plan));
+    let mut left = granted;
+    rank_search::look_for(reader, &day, Some(total), i64::MAX, &mut left).await?;
+    reader.range.residual.spend(u64::from(granted - left));
+    if total > reader.reach() || !is_wanted(reader, &day, total) {
+        return Ok(None);
+    }
+    reader.range.residual.spend(pages);
+    Ok(Some(day))
 }

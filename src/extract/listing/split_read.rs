@@ -20,17 +20,12 @@ use crate::extract::plan::day_range::separate_hot_days;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::slice::Slice;
 use crate::extract::query::split::{self, Dimension, Part};
-use futures::future::LocalBoxFuture;
 use hashbrown::HashSet;
 use jiff::civil::Date;
 
 /// Reads every row of a slice.
 pub(crate) async fn walk(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<Walked> {
     walk_after(reader, slice, &Expected::new(), &HashSet::new()).await
-}
-
-fn walk_boxed<'w>(reader: &'w mut Reader<'_, '_>, slice: &'w Slice) -> LocalBoxFuture<'w, Result<Walked>> {
-    Box::pin(walk(reader, slice))
 }
 
 /// Reads every row of a slice with known expected rows. `head` are rows of its newest day that a wider query has read: a narrower
@@ -242,7 +237,11 @@ async fn find_residual(reader: &mut Reader<'_, '_>, days: &HotDays<'_>, unseen: 
     // A single day was read as far as reach: nothing is left to find by rank.
     let by_rank = days.head.is_empty() || !days.slice.is_one_day();
     let total = reader.range.seen.count(days.slice) + unseen;
-    residual::find(reader, days.slice, total, by_rank, walk_boxed).await
+    let mut search = residual::Search::begin(reader, days.slice, total, by_rank);
+    while let Some(part) = search.next(reader).await? {
+        Box::pin(walk(reader, &part)).await?;
+    }
+    Ok(())
 }
 
 /// The dimension of the split: under drift, an exhaustive one if possible; else the one with the least cost.
