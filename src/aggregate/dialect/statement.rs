@@ -5,8 +5,8 @@ use crate::contract::nearest::nearest;
 use crate::table::VIEWS;
 use sqlparser::ast::{BinaryOperator, Expr, ObjectName, Query, Statement, Value, Visit, Visitor};
 use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::{Parser, ParserOptions};
-use sqlparser::tokenizer::{Token, Tokenizer};
+use sqlparser::parser::{Parser, ParserError, ParserOptions};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -24,12 +24,13 @@ const FORMS: [(&str, &str); 3] = [
 
 /// The query of a text.
 pub(super) fn parsed(sql: &str) -> Planned<Query> {
-    mistake(sql)?;
+    let tokens = Tokenizer::new(&GenericDialect, sql).tokenize_with_location();
+    mistake(sql, tokens.as_deref().unwrap_or_default())?;
     let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
-    let statements = Parser::new(&GenericDialect)
-        .with_options(options)
-        .try_with_sql(sql)
-        .and_then(|mut parser| parser.parse_statements());
+    let parser = Parser::new(&GenericDialect).with_options(options);
+    let statements = tokens
+        .map_err(ParserError::from)
+        .and_then(|tokens| parser.with_tokens_with_locations(tokens).parse_statements());
     let mut statements = match statements {
         Ok(statements) => statements.into_iter(),
         Err(error) => {
@@ -47,17 +48,16 @@ pub(super) fn parsed(sql: &str) -> Planned<Query> {
 }
 
 /// What is wrong with a text that cannot be a query.
-fn mistake(sql: &str) -> Planned<()> {
-    let tokens = Tokenizer::new(&GenericDialect, sql).tokenize().unwrap_or_default();
+fn mistake(sql: &str, tokens: &[TokenWithSpan]) -> Planned<()> {
     let is_code = |token: &&Token| !matches!(token, Token::Whitespace(_) | Token::LParen);
-    let mut code = tokens.iter().filter(is_code);
+    let mut code = tokens.iter().map(|token| &token.token).filter(is_code);
     let Some(first) = code.next() else {
         let is_empty = sql.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with("--"));
-        return match is_empty {
-            true => wrong("it is empty", "such as: SELECT county, filings FROM agg_county_window"),
-            // The parser says what is wrong.
-            false => Ok(()),
-        };
+        if is_empty {
+            return wrong("it is empty", "such as: SELECT county, filings FROM agg_county_window");
+        }
+        // The parser says what is wrong.
+        return Ok(());
     };
     let word = first.to_string();
     let upper = word.to_uppercase();

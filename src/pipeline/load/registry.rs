@@ -97,8 +97,8 @@ impl Run<'_> {
             }
             let was_equal = self.state.register.equals_total();
             for guess in guesses {
-                self.read_guess(spec, asker, &words, landing, names, (guess, &mut to)).await?;
-                if !was_equal && self.state.register.equals_total() {
+                let rows = self.read_guess(spec, asker, &words, landing, names, (guess, &mut to)).await?;
+                if rows > 0 && !was_equal && self.state.register.equals_total() {
                     // The others may not be worth a request any more.
                     break;
                 }
@@ -110,7 +110,7 @@ impl Run<'_> {
         Question { spec, state: &self.state.register, progress: &self.register }.next(names)
     }
 
-    /// Reads and lands a prefix. `to` is the newest day that this API accepts.
+    /// Reads and lands a prefix; returns its rows. `to` is the newest day that this API accepts.
     async fn read_guess(
         &mut self,
         spec: &RegistrySpec,
@@ -119,7 +119,7 @@ impl Run<'_> {
         landing: &mut Landing,
         names: &mut PrefixModel,
         (guess, to): (Guess, &mut Date),
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let Guess { prefix, is_fictitious, .. } = guess;
         let status = self.state.register.status.unwrap_or(spec.status).filter();
         let job = PrefixJob { prefix, is_fictitious, status, to: *to };
@@ -132,10 +132,12 @@ impl Run<'_> {
             reading = read_prefix(asker, &mut self.plan, words, shares, &job).await;
         }
         match reading? {
-            Some(reading) => asker.alongside(|| self.land_prefix(landing, &job, &reading, names))??,
-            None => drop(self.state.register.refused.insert(text(prefix))),
+            Some(reading) => asker.alongside(|| self.land_prefix(landing, &job, &reading, names))?,
+            None => {
+                self.state.register.refused.insert(text(prefix));
+                Ok(0)
+            }
         }
-        Ok(())
     }
 
     fn land_prefix(
@@ -144,7 +146,7 @@ impl Run<'_> {
         job: &PrefixJob,
         reading: &PrefixReading,
         names: &mut PrefixModel,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let PrefixJob { prefix: start, is_fictitious, .. } = *job;
         let (mut is_mixed, mut others) = (false, HashSet::new());
         landing.land_prefix(&reading.pages, job.status == StatusFilter::All, &mut |row| {
@@ -170,7 +172,7 @@ impl Run<'_> {
                 held: reading.held,
             });
         }
-        Ok(())
+        Ok(rows)
     }
 
     /// Returns how far the register has been read, and learns what the API's total counts.
