@@ -180,11 +180,13 @@ impl Counts {
         let corrected = |counted: u32, cap: u32, left: u32| {
             let reported = cap.saturating_sub(left);
             let at_most = reported.saturating_add(unseen);
-            match reported > counted {
-                true => at_most,
+            if reported > counted {
+                at_most
+            } else if may_fall {
                 // One more: the API document does not say whether `/v1/me` counts itself.
-                false if may_fall => counted.min(at_most.saturating_add(1)),
-                false => counted,
+                counted.min(at_most.saturating_add(1))
+            } else {
+                counted
             }
         };
         self.day_used = corrected(self.day_used, caps.per_day, remaining.day);

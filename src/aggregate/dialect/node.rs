@@ -247,11 +247,13 @@ fn is_in(cells: &[Cell<'_>], set: &Set) -> Cell<'static> {
     let mut key = Vec::new();
     cells.iter().for_each(|cell| cell.add_key(&mut key));
     let is_null = cells.contains(&Cell::Null);
-    match set.keys.contains(&key[..]) && !is_null {
-        true => Cell::Bool(true),
-        false if set.is_exists || (set.keys.is_empty() && !set.has_null) => Cell::Bool(false),
-        false if is_null || set.has_null => Cell::Null,
-        false => Cell::Bool(false),
+    let is_empty = set.keys.is_empty() && !set.has_null;
+    if set.keys.contains(&key[..]) && !is_null {
+        Cell::Bool(true)
+    } else if set.is_exists || is_empty || !(is_null || set.has_null) {
+        Cell::Bool(false)
+    } else {
+        Cell::Null
     }
 }
 

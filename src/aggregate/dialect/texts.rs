@@ -62,10 +62,11 @@ pub(super) fn right<'a>(of: &Cell<'_>, count: i64) -> Cell<'a> {
 }
 
 pub(super) fn reverse<'a>(of: &Cell<'_>) -> Result<Cell<'a>, String> {
-    match of.str().is_ascii() {
-        true => Ok(Cell::text(of.str().chars().rev().collect::<String>())),
+    if of.str().is_ascii() {
+        Ok(Cell::text(of.str().chars().rev().collect::<String>()))
+    } else {
         // Programs reverse what is seen as one letter, which may be several characters.
-        false => Err("only ASCII is reversed".to_owned()),
+        Err("only ASCII is reversed".to_owned())
     }
 }
 

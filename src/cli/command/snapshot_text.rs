@@ -201,10 +201,12 @@ fn example_line(example: &Example) -> String {
             Some(format!("{name}: {} -> {}", cell(example.before.get(name)?), cell(new)))
         })
         .collect();
-    let rest = match both.is_empty() {
-        false => both.join(", "),
-        true if example.after.is_empty() => pairs(&example.before),
-        true => pairs(&example.after),
+    let rest = if !both.is_empty() {
+        both.join(", ")
+    } else if example.after.is_empty() {
+        pairs(&example.before)
+    } else {
+        pairs(&example.after)
     };
     if example.key.is_empty() {
         format!("{kind} {rest}")

@@ -21,12 +21,13 @@ pub(crate) async fn read(
 ) -> Result<Vec<DayReading>> {
     let expected: Expected =
         counted.range(slice.from..=slice.to).map(|(day, rows)| (*day, *rows as f64)).collect();
-    let walked = match in_parts {
-        true if reader.range.drift.is_likely() => {
-            return read_again(reader, slice, &expected, &|_| false).await;
-        }
-        true => read_hot_days(reader, slice, &expected).await?,
-        false => walk_after(reader, slice, &expected, &HashSet::new()).await?,
+    if in_parts && reader.range.drift.is_likely() {
+        return read_again(reader, slice, &expected, &|_| false).await;
+    }
+    let walked = if in_parts {
+        read_hot_days(reader, slice, &expected).await?
+    } else {
+        walk_after(reader, slice, &expected, &HashSet::new()).await?
     };
     if reader.range.is_complete(reader.range.seen.count(slice), &walked) {
         let wrong = wrong_days(reader, slice, counted).await?;

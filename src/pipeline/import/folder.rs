@@ -70,10 +70,12 @@ pub(super) fn files_again(imported: &ImportedFiles, copies: &Path) -> Result<Vec
         let file = by_name.remove(name).or_else(|| SourceFile::named(name));
         let file = file.ok_or_else(|| format!("{name} is no file of the state"))?;
         let file = file.with_stamp(stamp);
-        match copy.is_file() {
-            true => Ok(file.in_copy(copy)),
-            false if file.is_there() => Ok(file),
-            false => Err(format!("{name} is neither in {} nor among its copies", imported.folder.display())),
+        if copy.is_file() {
+            Ok(file.in_copy(copy))
+        } else if file.is_there() {
+            Ok(file)
+        } else {
+            Err(format!("{name} is neither in {} nor among its copies", imported.folder.display()))
         }
     });
     again.collect()

@@ -294,10 +294,11 @@ impl Landing {
         for JournalDay { reading: day, seen } in &entry.days {
             let landed_now = landed.get_mut(&day.day).map_or(0, distinct);
             let in_quarantine = seen.saturating_sub(landed_now);
-            let landed = match day.complete {
-                true => day.held.saturating_sub(in_quarantine),
+            let landed = if day.complete {
+                day.held.saturating_sub(in_quarantine)
+            } else {
                 // Nothing landed now; the lake keeps what it has.
-                false => self.landed_before(&entry.label, day.day),
+                self.landed_before(&entry.label, day.day)
             };
             let complete = day.complete && in_quarantine == 0;
             let whole = day.whole && complete;

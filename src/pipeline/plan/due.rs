@@ -219,10 +219,12 @@ impl Known {
                 && !self.is_without(id)
                 && (is_quarantined || is_out_of_date(self.officers.get(&id)))
         };
-        let look_up = match is_out_of_date(self.fetched.get(&id).max(self.without.get(&id))) {
-            true => LookUp::Details,
-            false if terms.officers && lacks_officers() => LookUp::Officers,
-            false => return Standing::UpToDate,
+        let look_up = if is_out_of_date(self.fetched.get(&id).max(self.without.get(&id))) {
+            LookUp::Details
+        } else if terms.officers && lacks_officers() {
+            LookUp::Officers
+        } else {
+            return Standing::UpToDate;
         };
         match state.quarantined(look_up).get(&id) {
             Some(last) if last.backoff.is_backing_off(terms.today) => Standing::Waiting,

@@ -41,11 +41,14 @@ impl Forecast<'_> {
         let Some(total) = self.total.filter(of_day) else { return likely(day).round() as u64 };
         let new = total.new_rows(need) as f64;
         let all: f64 = need.unread.range(total.from..=total.to).map(|day| likely(*day)).sum();
-        match need.filling.is_empty() || all > new {
-            true if all > 0.0 => (likely(day) * new / all).round() as u64,
-            true => (new / need.unread.len().max(1) as f64).round() as u64,
-            false => likely(day).round() as u64,
-        }
+        let rows = if !need.filling.is_empty() && all <= new {
+            likely(day)
+        } else if all > 0.0 {
+            likely(day) * new / all
+        } else {
+            new / need.unread.len().max(1) as f64
+        };
+        rows.round() as u64
     }
 
     /// Rows that came to the complete days without a count on which filings still arrive: what is left of the reported total,

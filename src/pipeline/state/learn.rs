@@ -18,11 +18,11 @@ impl Run<'_> {
         let oldest = window_start(self.record.today, self.plan.window_days);
         let state = &mut self.state;
         state.losses.note_read(landing.days_to_compare());
-        match state.register.is_empty() {
-            true => state.losses.forget_before(oldest),
+        if state.register.is_empty() {
+            state.losses.forget_before(oldest);
+        } else if state.register.searched.is_some() {
             // A register reads months of any age, by prefixes.
-            false if state.register.searched.is_some() => state.losses = Losses::default(),
-            false => {}
+            state.losses = Losses::default();
         }
         state.miscounted.retain(|day| *day >= oldest);
         state.read_whole.values_mut().for_each(|days| days.retain(|day, _| *day >= oldest));
