@@ -2,6 +2,7 @@
 
 use rustix::fs::StatVfsMountFlags;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
@@ -43,8 +44,18 @@ pub(crate) fn root() -> &'static Path {
         remove_left_behind(all);
         let own = all.join(format!("{PREFIX}{}", std::process::id()));
         std::fs::create_dir_all(&own).expect("a folder for this process");
+        remove_at_the_end(&own);
         own
     })
+}
+
+/// Has the folder removed when this process has ended, however it ends: what tests share is never dropped. A shell waits for the end of
+/// its input, whose other end only this process has.
+fn remove_at_the_end(folder: &Path) {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' INT TERM; cat >/dev/null; rm -rf \"$1\"", "sh"]).arg(folder);
+    let shell = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    std::mem::forget(shell.expect("a shell"));
 }
 
 const PREFIX: &str = "sunlake-it-";
