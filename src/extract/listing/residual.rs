@@ -99,11 +99,23 @@ impl Search {
             let part = match step {
                 Step::Known(known) => self.next_known(reader, known),
                 Step::Rows { slice, total } => self.find_rows(reader, slice, total).await?,
-                Step::AllNames => self.list_names(reader),
-                Step::Names(prefixes) => self.try_name(reader, prefixes).await?,
-                Step::AllZips => self.list_zips(reader),
                 Step::Zips(zips) => self.next_zip(reader, zips),
-                Step::End => self.give_up(reader),
+                Step::AllNames => {
+                    self.list_names(reader);
+                    None
+                }
+                Step::Names(prefixes) => {
+                    self.try_name(reader, prefixes).await?;
+                    None
+                }
+                Step::AllZips => {
+                    self.list_zips(reader);
+                    None
+                }
+                Step::End => {
+                    self.give_up(reader);
+                    None
+                }
             };
             if part.is_some() {
                 return Ok(part);
@@ -116,11 +128,10 @@ impl Search {
         is_wanted(reader, &self.slice, self.total)
     }
 
-    fn give_up(&self, reader: &mut Reader<'_, '_>) -> Option<Slice> {
+    fn give_up(&self, reader: &mut Reader<'_, '_>) {
         let missing = missing(reader, &self.slice, self.total);
         let residual = &mut reader.range.residual;
         residual.given_up = residual.given_up.max(missing);
-        None
     }
 
     /// The next known ZIP prefix or city outside Florida that was not requested. Parts that were read may have shown more of them.
@@ -182,38 +193,32 @@ impl Search {
     }
 
     /// Prefixes of names, those of known rows first.
-    fn list_names(&mut self, reader: &Reader<'_, '_>) -> Option<Slice> {
+    fn list_names(&mut self, reader: &Reader<'_, '_>) {
         let slice = &self.slice;
         if slice.filter.name_prefix.is_none() && self.is_open(reader) {
             let rows = reader.range.seen.rows_of(slice.from, slice.to);
             let prefixes = name_prefixes(rows.filter(|row| slice.filter.matches(row)));
             self.steps.push(Step::Names(prefixes.into_iter()));
         }
-        None
     }
 
     /// Asks for the rows of the next prefix. If it has more than were read, these are searched.
-    async fn try_name(
-        &mut self,
-        reader: &mut Reader<'_, '_>,
-        mut prefixes: IntoIter<String>,
-    ) -> Result<Option<Slice>> {
+    async fn try_name(&mut self, reader: &mut Reader<'_, '_>, mut prefixes: IntoIter<String>) -> Result<()> {
         let next = if self.is_open(reader) { prefixes.next() } else { None };
-        let Some(prefix) = next else { return Ok(None) };
+        let Some(prefix) = next else { return Ok(()) };
         self.steps.push(Step::Names(prefixes));
         reader.range.residual.spend(1);
         let slice = self.slice.under(Filter { name_prefix: Some(prefix), ..self.slice.filter.clone() });
         if let PageRead::Rows(page) = reader.page(&slice, 0).await? {
             self.steps.push(Step::Rows { slice, total: page.total });
         }
-        Ok(None)
+        Ok(())
     }
 
-    fn list_zips(&mut self, reader: &Reader<'_, '_>) -> Option<Slice> {
+    fn list_zips(&mut self, reader: &Reader<'_, '_>) {
         if self.slice.filter.zip.is_none() && self.is_open(reader) {
             self.steps.push(Step::Zips(all_out_of_state_zip3(&reader.shares_now()).into_iter()));
         }
-        None
     }
 
     fn next_zip(&mut self, reader: &mut Reader<'_, '_>, mut zips: IntoIter<String>) -> Option<Slice> {

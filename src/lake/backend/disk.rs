@@ -177,10 +177,7 @@ impl Storage {
 
     /// Makes the bytes of files durable. The disk is asked for many at a time: it writes them together.
     pub(crate) fn sync_files(&self, paths: &[&Path]) -> Done {
-        if self.is_temporary {
-            return Ok(());
-        }
-        many_at_a_time(paths, |path| {
+        self.sync_many(paths, |path| {
             let file = self.attempt("open", path, || File::open(path))?;
             StoredFile { storage: self.clone(), path: path.to_path_buf(), file }.sync()
         })
@@ -192,7 +189,25 @@ impl Storage {
         for folder in folders {
             levels.entry(folder.components().count()).or_default().push(folder);
         }
-        levels.values().rev().try_for_each(|level| many_at_a_time(level, |folder| self.sync_dir(folder)))
+        levels.values().rev().try_for_each(|level| self.sync_many(level, |folder| self.sync_dir(folder)))
+    }
+
+    /// Syncs each path, several at a time. Returns the first error; the rest of that thread's paths are left.
+    fn sync_many(&self, paths: &[&Path], sync: impl Fn(&Path) -> Done + Sync) -> Done {
+        if self.is_temporary {
+            return Ok(());
+        }
+        let sync = &sync;
+        std::thread::scope(|scope| {
+            let share = paths.len().div_ceil(AT_A_TIME).max(1);
+            let threads: Vec<_> = paths
+                .chunks(share)
+                .map(|share| scope.spawn(move || share.iter().try_for_each(|path| sync(path))))
+                .collect();
+            threads
+                .into_iter()
+                .try_for_each(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
     }
 
     fn sync_parent(&self, path: &Path) -> Done {
@@ -216,23 +231,8 @@ impl Storage {
     }
 }
 
-/// Operations of the disk that wait for it at the same time.
+/// Syncs that wait for the disk at the same time.
 const AT_A_TIME: usize = 16;
-
-/// Acts on each path, several at a time. Returns the first error; the rest of that thread's paths are left.
-fn many_at_a_time(paths: &[&Path], act: impl Fn(&Path) -> Done + Sync) -> Done {
-    let act = &act;
-    std::thread::scope(|scope| {
-        let share = paths.len().div_ceil(AT_A_TIME).max(1);
-        let threads: Vec<_> = paths
-            .chunks(share)
-            .map(|share| scope.spawn(move || share.iter().try_for_each(|path| act(path))))
-            .collect();
-        threads
-            .into_iter()
-            .try_for_each(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })
-}
 
 /// Prefix of the names of temporary files and folders.
 pub(crate) const TEMPORARY: &str = ".tmp-";

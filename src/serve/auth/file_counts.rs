@@ -9,7 +9,7 @@
 use super::counted::{Counted, MeterError, Uncounted, UsageMetrics};
 use super::usage_account::{Account, reserve};
 use super::usage_file::{Line, Place};
-use super::usage_writer::UsageFile;
+use super::usage_writer::UsageWriter;
 use crate::contract::plan::PlanLimits;
 use crate::serve::detached::detached;
 use jiff::Timestamp;
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct FileCounts {
     accounts: RwLock<HashMap<String, Arc<Account>>>,
-    file: Option<Arc<UsageFile>>,
+    file: Option<Arc<UsageWriter>>,
     metrics: UsageMetrics,
     patience: Duration,
 }
@@ -39,7 +39,7 @@ impl FileCounts {
 
     /// Opens the counts of a file. A missing file counts from zero.
     pub(crate) fn open(path: PathBuf, metrics: UsageMetrics) -> Result<Self, MeterError> {
-        let (file, lines) = UsageFile::open(path, metrics.clone())?;
+        let (file, lines) = UsageWriter::open(path, metrics.clone())?;
         let account =
             |(line, place): (Line, Place)| (line.account.clone(), Arc::new(Account::new(line, Some(place))));
         let accounts = RwLock::new(lines.into_iter().map(account).collect());

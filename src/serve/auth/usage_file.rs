@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
-use std::io;
 use std::ops::Range;
 use std::path::Path;
 
@@ -39,13 +38,14 @@ pub(super) struct Contents {
     pub(super) is_torn: bool,
 }
 
-/// The file, under a lock that no other process has; it is released with the value.
+/// The file, made when it is missing, under a lock that no other process has; it is released with the value.
 pub(super) fn open_locked(path: &Path) -> Result<File, MeterError> {
     let failed = |source| MeterError::Storage(path.to_owned(), source);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
-    let file = open(path).map_err(failed)?;
+    let file = File::options().read(true).write(true).create(true).truncate(false).open(path);
+    let file = file.map_err(failed)?;
     if !file.metadata().map_err(failed)?.is_file() {
         return Err(MeterError::Foreign(path.to_owned()));
     }
@@ -54,11 +54,6 @@ pub(super) fn open_locked(path: &Path) -> Result<File, MeterError> {
         Err(TryLockError::WouldBlock) => Err(MeterError::Locked(path.to_owned())),
         Err(TryLockError::Error(source)) => Err(failed(source)),
     }
-}
-
-/// Opens the file to write; makes it when it is missing.
-fn open(path: &Path) -> io::Result<File> {
-    File::options().read(true).write(true).create(true).truncate(false).open(path)
 }
 
 impl Line {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 /// The file behind a meter.
-pub(super) struct UsageFile {
+pub(super) struct UsageWriter {
     path: PathBuf,
     /// Has the lock on the file.
     lock: File,
@@ -36,7 +36,7 @@ impl Target for File {
     }
 }
 
-impl UsageFile {
+impl UsageWriter {
     /// Opens a file, and reads its lines.
     pub(super) fn open(
         path: PathBuf,
@@ -104,8 +104,8 @@ impl UsageFile {
     }
 }
 
-impl std::fmt::Debug for UsageFile {
+impl std::fmt::Debug for UsageWriter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("UsageFile").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("UsageWriter").field("path", &self.path).finish_non_exhaustive()
     }
 }

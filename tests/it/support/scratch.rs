@@ -60,8 +60,8 @@ fn remove_at_the_end(folder: &Path) {
 
 const PREFIX: &str = "sunlake-it-";
 
-/// Whether programs can be run in a folder that has room for all lakes. In memory the tests take a fifth less time: they make some
-/// hundred thousand files, and the program waits for the disk after each.
+/// Whether programs can be run in a folder that has room for all lakes. In memory nothing waits for the disk, and the kernel does not look
+/// for free inodes among those just deleted.
 fn is_roomy(folder: &Path) -> bool {
     rustix::fs::statvfs(folder).is_ok_and(|disk| {
         disk.f_bavail * disk.f_frsize >= ROOM && !disk.f_flag.contains(StatVfsMountFlags::NOEXEC)
