@@ -74,6 +74,21 @@ fn what_has_no_plan_is_refused_with_a_form_or_is_for_another_program() {
     }
 }
 
+/// Two thousand comparisons took minutes and gigabytes, and ten thousand sums overflowed the stack.
+#[test]
+fn a_query_of_a_thousand_operators_runs_and_a_longer_one_is_refused() {
+    let sum = |operators: usize| asked(&format!("SELECT 1{}", "+1".repeat(operators)));
+    assert_eq!(sum(1000), "1001");
+    assert_eq!(
+        sum(1001),
+        "it has 1001 operators, at most 1000 can run; many values are one operator: zip IN ('32801', '32803')"
+    );
+    let values = vec!["'33101'"; 20_000].join(", ");
+    assert_eq!(asked(&format!("SELECT count(*) FROM filings WHERE zip IN ({values}) OR true")), "10");
+    let nested = asked(&format!("SELECT {}1{}", "(".repeat(99), ")".repeat(99)));
+    assert_eq!(nested, "it is nested too deeply; name its inner steps: WITH step AS (SELECT …) SELECT … FROM step");
+}
+
 #[test]
 fn unnamed_columns_have_the_names_of_duckdb() {
     let lake = lake_with_gap(None);

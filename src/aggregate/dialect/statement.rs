@@ -5,6 +5,7 @@ use crate::contract::nearest::nearest;
 use crate::table::VIEWS;
 use sqlparser::ast::{BinaryOperator, Expr, ObjectName, Query, Statement, Value, Visit, Visitor};
 use sqlparser::dialect::GenericDialect;
+use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError, ParserOptions};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use std::collections::BTreeSet;
@@ -15,6 +16,29 @@ const ALIKE: f64 = 0.8;
 const BEGINNINGS: [&str; 3] = ["SELECT", "WITH", "FROM"];
 const CHANGING: [&str; 8] = ["ALTER", "CREATE", "DELETE", "DROP", "INSERT", "MERGE", "TRUNCATE", "UPDATE"];
 const SUCH_AS: &str = "such as: SELECT name FROM filings WHERE county = 'Duval' LIMIT 10";
+/// Operators of a query. The SQL engine takes minutes and gigabytes for a few thousand comparisons, and a tree that deep can end the
+/// program.
+const MAX_OPERATORS: usize = 1000;
+/// Operators that are words.
+const WORDS: [Keyword; 17] = [
+    Keyword::AND,
+    Keyword::AT,
+    Keyword::BETWEEN,
+    Keyword::CASE,
+    Keyword::COLLATE,
+    Keyword::EXCEPT,
+    Keyword::ILIKE,
+    Keyword::IN,
+    Keyword::INTERSECT,
+    Keyword::IS,
+    Keyword::JOIN,
+    Keyword::LIKE,
+    Keyword::NOT,
+    Keyword::OR,
+    Keyword::UNION,
+    Keyword::WHEN,
+    Keyword::XOR,
+];
 /// Parts of what the parser says, and the form to use.
 const FORMS: [(&str, &str); 3] = [
     ("Unterminated string", "a text ends with a single quote, and a quote in it is written twice: 'O''NEIL'"),
@@ -25,7 +49,9 @@ const FORMS: [(&str, &str); 3] = [
 /// The query of a text.
 pub(super) fn parsed(sql: &str) -> Planned<Query> {
     let tokens = Tokenizer::new(&GenericDialect, sql).tokenize_with_location();
-    mistake(sql, tokens.as_deref().unwrap_or_default())?;
+    let known = tokens.as_deref().unwrap_or_default();
+    mistake(sql, known)?;
+    bounded(known)?;
     let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
     let parser = Parser::new(&GenericDialect).with_options(options);
     let statements = tokens
@@ -33,6 +59,9 @@ pub(super) fn parsed(sql: &str) -> Planned<Query> {
         .and_then(|tokens| parser.with_tokens_with_locations(tokens).parse_statements());
     let mut statements = match statements {
         Ok(statements) => statements.into_iter(),
+        Err(ParserError::RecursionLimitExceeded) => {
+            return wrong("it is nested too deeply", "name its inner steps: WITH step AS (SELECT …) SELECT … FROM step");
+        }
         Err(error) => {
             let text = error.to_string();
             let said = text.lines().next().unwrap_or_default().trim_start_matches("sql parser error: ");
@@ -78,6 +107,26 @@ fn mistake(sql: &str, tokens: &[TokenWithSpan]) -> Planned<()> {
     };
     let word = if word == "." { given } else { &word };
     wrong(format!("a query begins with SELECT or WITH, not with {word}"), way_out)
+}
+
+/// Refuses a query with more operators than the engine can plan.
+fn bounded(tokens: &[TokenWithSpan]) -> Planned<()> {
+    let operators = tokens.iter().filter(|token| is_operator(&token.token)).count();
+    if operators <= MAX_OPERATORS {
+        return Ok(());
+    }
+    let what = format!("it has {operators} operators, at most {MAX_OPERATORS} can run");
+    wrong(what, "many values are one operator: zip IN ('32801', '32803')")
+}
+
+fn is_operator(token: &Token) -> bool {
+    match token {
+        Token::Word(word) => WORDS.contains(&word.keyword),
+        Token::Comma | Token::LParen | Token::RParen | Token::Period | Token::SemiColon | Token::EOF => false,
+        Token::Whitespace(_) | Token::Number(..) => false,
+        Token::SingleQuotedString(_) | Token::DoubleQuotedString(_) => false,
+        _ => true,
+    }
 }
 
 /// The tables that a query names, those of a view in place of the view. Names that it defines itself may be among them.
