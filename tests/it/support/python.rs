@@ -7,6 +7,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// It takes 4 s of processor time for the packages of `requirements.txt`; pip takes 60, while all tests of Python wait.
+const INSTALLER: &str = "uv==0.13.9";
+
 /// A script of this folder, about to be run.
 pub(crate) fn command(script: &str) -> Command {
     command_with("requirements.txt", script)
@@ -62,18 +65,11 @@ fn programs(requirements: &str) -> PathBuf {
         // What a broken installation left.
         let _ = std::fs::remove_dir_all(&home);
         succeed(Command::new("python3").args(["-m", "venv"]).arg(&home));
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"];
+        succeed(Command::new(&python).args(pip).arg(INSTALLER));
         // pyspark is published as sources alone, and needs no compiler.
-        let pip = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--only-binary=:all:",
-            "--no-binary=pyspark",
-            "-r",
-        ];
-        succeed(Command::new(&python).args(pip).arg(&requirements));
+        let install = ["pip", "install", "--quiet", "--only-binary", ":all:", "--no-binary", "pyspark", "--python"];
+        succeed(Command::new(home.join("bin/uv")).args(install).arg(&python).arg("-r").arg(&requirements));
         std::fs::write(&ready, "").expect("a mark");
     }
     home.join("bin")
