@@ -86,7 +86,10 @@ fn a_query_of_a_thousand_operators_runs_and_a_longer_one_is_refused() {
     let values = vec!["'33101'"; 20_000].join(", ");
     assert_eq!(asked(&format!("SELECT count(*) FROM filings WHERE zip IN ({values}) OR true")), "10");
     let nested = asked(&format!("SELECT {}1{}", "(".repeat(99), ")".repeat(99)));
-    assert_eq!(nested, "it is nested too deeply; name its inner steps: WITH step AS (SELECT …) SELECT … FROM step");
+    assert_eq!(
+        nested,
+        "it is nested too deeply; name its inner steps: WITH step AS (SELECT …) SELECT … FROM step"
+    );
 }
 
 #[test]

@@ -60,7 +60,10 @@ pub(super) fn parsed(sql: &str) -> Planned<Query> {
     let mut statements = match statements {
         Ok(statements) => statements.into_iter(),
         Err(ParserError::RecursionLimitExceeded) => {
-            return wrong("it is nested too deeply", "name its inner steps: WITH step AS (SELECT …) SELECT … FROM step");
+            return wrong(
+                "it is nested too deeply",
+                "name its inner steps: WITH step AS (SELECT …) SELECT … FROM step",
+            );
         }
         Err(error) => {
             let text = error.to_string();

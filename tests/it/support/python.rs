@@ -68,7 +68,8 @@ fn programs(requirements: &str) -> PathBuf {
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"];
         succeed(Command::new(&python).args(pip).arg(INSTALLER));
         // pyspark is published as sources alone, and needs no compiler.
-        let install = ["pip", "install", "--quiet", "--only-binary", ":all:", "--no-binary", "pyspark", "--python"];
+        let install =
+            ["pip", "install", "--quiet", "--only-binary", ":all:", "--no-binary", "pyspark", "--python"];
         succeed(Command::new(home.join("bin/uv")).args(install).arg(&python).arg("-r").arg(&requirements));
         std::fs::write(&ready, "").expect("a mark");
     }
