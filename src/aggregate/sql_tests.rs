@@ -59,6 +59,7 @@ fn what_has_no_plan_is_refused_with_a_form_or_is_for_another_program() {
         ("SELECT county, count(*) FROM filings", "county is selected from groups"),
         ("SELECT name FROM filings WHERE zip = 33101", "in single quotes"),
         ("SELECT name FROM filings WHERE filed_date = 20260301", "the number 20260301"),
+        ("SELECT name FROM filings WHERE filed_month = DATE '2026-03-01'", "filed_month = '2026-03'"),
         ("SELECT name FROM filings WHERE count(*) > 1", "HAVING"),
         ("SELECT string_agg(name, ',') FROM filings", "is not run here"),
         ("SELECT name FROM filings ORDER BY 3", "no place of a column"),

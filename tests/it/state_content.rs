@@ -1,10 +1,11 @@
 //! Files of the state count by their content: broken, doubled, half understood and copied ones, each named.
 
 use crate::state_files::{import, pipeline};
-use crate::state_order::{Files, company, event, file, line, partner, put};
+use crate::state_order::{Files, company, event, file, line, partner, put, text};
 use crate::support::command::{Finished, sunlake};
-use crate::support::lake::{commits, rows};
+use crate::support::lake::{Cells, commits, rows};
 use crate::support::scratch::Scratch;
+use jiff::civil::{self, Weekday};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -317,6 +318,48 @@ fn days_are_not_complete_with_fictitious_names_of_which_no_file_was_read() {
     assert!(!done.stderr.contains("no file of fictitious names"), "{}", done.shown());
     assert_eq!(listings(), BTreeSet::from(["*".to_owned(), "fictitious".to_owned()]));
     assert!(complete_days() > 0);
+}
+
+/// When one kind of daily file no longer comes, the others say nothing of its days.
+#[test]
+fn days_are_complete_only_as_far_as_the_files_of_their_kind_reach() {
+    let names = line(2098, &[&[(1, "G26000000001"), (13, "A NAME"), (339, "09282026"), (352, "A")]]);
+    let event = line(762, &[&[(1, "G26000000002"), (13, "G26000000001"), (232, "09282026"), (245, "REN")]]);
+    let weekdays = |last: i8| {
+        let days = (29..=30).map(|day| (9, day)).chain((1..=last).map(|day| (10, day)));
+        days.map(|(month, day)| civil::date(2026, month, day))
+            .filter(|day| !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday))
+    };
+    for (last_c, last_f, complete) in [
+        (30, 30, [("*", "2026-10-16"), ("fictitious", "2026-10-16")]),
+        (9, 30, [("*", "2026-09-25"), ("fictitious", "2026-10-16")]),
+        (30, 9, [("*", "2026-10-16"), ("fictitious", "2026-09-25")]),
+    ] {
+        let scratch = Scratch::new();
+        put(&scratch, &set("q", 9));
+        put(
+            &scratch,
+            &[file("q/fic/ficdata.txt", &[names.clone()]), file("q/fic/ficevt.txt", &[event.clone()])],
+        );
+        for (kind, last) in [("c", last_c), ("f", last_f)] {
+            let files = weekdays(last).map(|day| file(&format!("{}{kind}.txt", day.strftime("%Y%m%d")), &[]));
+            put(&scratch, &files.collect::<Vec<_>>());
+        }
+        let summary = imported(&scratch).complete();
+        let missing = |list: &str| summary["import"][list].as_array().expect("days").len();
+        let expected = |last| weekdays(30).count() - weekdays(last).count();
+        assert_eq!(missing("missing_days"), expected(last_c), "{summary}");
+        assert_eq!(missing("missing_days_of_names"), expected(last_f), "{summary}");
+        let newest = |listing: &str| {
+            let rows = rows(&scratch.lake(), "coverage", &[]).into_iter();
+            let is_complete =
+                |cells: &Cells| text(cells, "complete") == "true" && text(cells, "entity_type") == listing;
+            rows.filter(is_complete).map(|cells| text(&cells, "filed_date")).max().unwrap_or_default()
+        };
+        for (listing, day) in complete {
+            assert_eq!(newest(listing), day, "{listing} of {last_c} and {last_f}");
+        }
+    }
 }
 
 #[test]

@@ -132,6 +132,10 @@ fn unlike<T>(nodes: &[Node]) -> Planned<T> {
             wrong(format!("a day is compared with the number {shown}"), NO_NUMBER)
         }
         Some(_) => wrong("a text is compared with a number", QUOTES),
+        None if has(Kind::Text) && has(Kind::Day) => wrong(
+            "a text is compared with a day",
+            "a month is a text: filed_month = '2026-03'; a text as a day: CAST(x AS DATE)",
+        ),
         None => wrong("values of different types are compared", "cast one of them: CAST(x AS VARCHAR)"),
     }
 }

@@ -76,7 +76,8 @@ fn repair_text(repaired: &Repaired) -> String {
                 (true, true) => "nothing is damaged",
                 (false, true) => "the lake is sound again",
                 (_, false) if repaired.left.iter().any(Problem::is_of_rows) => {
-                    "some files stay damaged\nhint: delete old snapshots: `sunlake snapshot prune`"
+                    "some files stay damaged\nhint: delete old snapshots: `sunlake snapshot prune --keep-last 1`; \
+                     pinned ones stay until `sunlake snapshot unpin N`"
                 }
                 _ =>
                     "some files stay damaged\nhint: take them from a backup; delete those that no commit names",

@@ -35,44 +35,51 @@ pub(super) fn broken_files(imports: &[ImportRow]) -> impl Iterator<Item = &Impor
         .filter(move |broken| !imports.iter().any(|row| covers(row, broken)))
 }
 
-/// Weekdays without a daily file of corporations, between the newest quarterly set and the newest file, and days whose file does not
-/// count; the first known file begins the count without a set.
-pub(super) fn missing_days(imports: &[ImportRow]) -> Vec<Date> {
-    let broken = broken_files(imports).filter(|row| row.kind == Kind::Corporate.name());
-    let days: BTreeSet<Date> =
-        days_without_file(imports).into_iter().chain(broken.map(|row| row.source_date)).collect();
-    days.into_iter().collect()
-}
-
-fn days_without_file(imports: &[ImportRow]) -> Vec<Date> {
-    let of_corporations =
-        || imports.iter().filter(|row| row.kind == Kind::Corporate.name() && row.is_sound());
-    let daily: BTreeSet<Date> =
-        of_corporations().filter(|row| !row.quarterly).map(|row| row.source_date).collect();
-    let set = of_corporations().filter(|row| row.quarterly).map(|row| row.source_date).max();
-    let (Some(first), Some(newest)) = (set.or(daily.first().copied()), daily.last().copied()) else {
-        return Vec::new();
-    };
+/// Weekdays without a daily file of a kind, and days whose file does not count: from the newest quarterly set to the newest daily file of
+/// any kind; without a set from the first daily file on.
+pub(super) fn missing_days(imports: &[ImportRow], kind: Kind) -> BTreeSet<Date> {
+    let of_kind = || sound(imports).filter(|row| row.kind == kind.name());
+    let daily: BTreeSet<Date> = of_kind().filter(|row| !row.quarterly).map(|row| row.source_date).collect();
+    let set = of_kind().filter(|row| row.quarterly).map(|row| row.source_date).max();
+    let newest = sound(imports).filter(|row| !row.quarterly).map(|row| row.source_date).max();
     let is_weekend = |day: Date| matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday);
-    let mut missing = Vec::new();
-    let mut day = plus_days(first, 1);
-    while day < newest {
-        if !daily.contains(&day) && !is_weekend(day) {
-            missing.push(day);
-        }
-        day = plus_days(day, 1);
+    let broken = broken_files(imports).filter(|row| row.kind == kind.name());
+    let mut missing: BTreeSet<Date> = broken.map(|row| row.source_date).collect();
+    if let (Some(first), Some(newest)) = (set.or(daily.first().copied()), newest) {
+        let days = days_newest_first(plus_days(first, 1), newest);
+        missing.extend(days.filter(|day| !daily.contains(day) && !is_weekend(*day)));
     }
     missing
 }
 
+/// Days after the newest quarterly set with records of corporations and without a file of events: what else changed on them is unknown.
+pub(super) fn days_without_events(imports: &[ImportRow]) -> BTreeSet<Date> {
+    let of_kind = |kind: Kind| sound(imports).filter(move |row| row.kind == kind.name());
+    let set = of_kind(Kind::Corporate).filter(|row| row.quarterly).map(|row| row.source_date).max();
+    let with_events: BTreeSet<Date> = of_kind(Kind::CorporateEvent).map(|row| row.source_date).collect();
+    of_kind(Kind::Corporate)
+        .filter(|row| !row.quarterly && row.records > 0 && set.is_none_or(|set| row.source_date >= set))
+        .map(|row| row.source_date)
+        .filter(|day| !with_events.contains(day))
+        .collect()
+}
+
+fn sound(imports: &[ImportRow]) -> impl Iterator<Item = &ImportRow> {
+    imports.iter().filter(|row| row.is_sound())
+}
+
 /// Whether a file of fictitious names counts.
 pub(super) fn has_fictitious(imports: &[ImportRow]) -> bool {
-    imports.iter().any(|row| row.kind == Kind::Fictitious.name() && row.is_sound())
+    newest_of(imports, Kind::Fictitious).is_some()
 }
 
 /// The date of the newest file that counts.
 pub(super) fn newest_day(imports: &[ImportRow]) -> Option<Date> {
-    imports.iter().filter(|row| row.is_sound()).map(|row| row.source_date).max()
+    sound(imports).map(|row| row.source_date).max()
+}
+
+fn newest_of(imports: &[ImportRow], kind: Kind) -> Option<Date> {
+    sound(imports).filter(|row| row.kind == kind.name()).map(|row| row.source_date).max()
 }
 
 /// Stages the statewide figures as of the newest file: the lake's own counts, in place of those of an API. Older ones go, because they
@@ -104,7 +111,7 @@ pub(super) fn stage_statewide(staging: &mut Staging, as_of: Date) -> Result<()> 
 /// The first day whose filings the files of a kind must have: the oldest day of a lake with a quarterly set, else that of the first
 /// daily file; none without a file.
 fn first_day(imports: &[ImportRow], kind: Kind, oldest: Date) -> Option<Date> {
-    let of_kind = || imports.iter().filter(|row| row.kind == kind.name() && row.is_sound());
+    let of_kind = || sound(imports).filter(|row| row.kind == kind.name());
     let daily = of_kind().filter(|row| !row.quarterly).map(|row| row.source_date).min();
     if of_kind().any(|row| row.quarterly) { Some(oldest) } else { daily }
 }
@@ -113,10 +120,12 @@ fn first_day(imports: &[ImportRow], kind: Kind, oldest: Date) -> Option<Date> {
 /// Without a file of fictitious names, their listing has no coverage. Only changed months are counted again, unless the coverage was lost.
 pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today: Date) -> Result<()> {
     let Some(newest) = newest_day(imports) else { return Ok(()) };
-    let missing = missing_days(imports);
-    let broken = |kind: Kind| broken_files(imports).filter(move |row| row.kind == kind.name());
-    let missing_names: Vec<Date> = broken(Kind::Fictitious).map(|row| row.source_date).collect();
-    let missing_others: Vec<Date> = broken(Kind::Partnership).map(|row| row.source_date).collect();
+    let partnerships = broken_files(imports).filter(|row| row.kind == Kind::Partnership.name());
+    let mut missing_others = missing_days(imports, Kind::Corporate);
+    missing_others.extend(partnerships.map(|row| row.source_date));
+    let missing_names = missing_days(imports, Kind::Fictitious);
+    let (newest_others, newest_names) =
+        (newest_of(imports, Kind::Corporate), newest_of(imports, Kind::Fictitious));
     let mut rows: BTreeMap<(Date, String), i64> = BTreeMap::new();
     let (before, changed) = (staged_coverage_rows(staging)?, staging.changed_months());
     let months = staging.month_files(Table::Filings);
@@ -149,13 +158,13 @@ pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today
     rows.retain(|(_, entity_type), _| names.is_some() || is_other(entity_type));
     let row = |((filed_date, entity_type), landed): ((Date, String), i64)| {
         let until = plus_days(filed_date, POSTED_AFTER);
-        let (first, of_listing) = if is_other(&entity_type) {
-            (others, &missing_others)
+        let (first, last, missing) = if is_other(&entity_type) {
+            (others, newest_others, &missing_others)
         } else {
-            (names.unwrap_or(others), &missing_names)
+            (names.unwrap_or(others), newest_names, &missing_names)
         };
-        let has_gap = missing.iter().chain(of_listing).any(|day| (filed_date..=until).contains(day));
-        let complete = first <= filed_date && until <= newest && !has_gap;
+        let has_gap = missing.range(filed_date..=until).next().is_some();
+        let complete = first <= filed_date && last.is_some_and(|last| until <= last) && !has_gap;
         CoverageRow {
             filed_date,
             entity_type,

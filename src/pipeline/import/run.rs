@@ -1,11 +1,13 @@
 //! The order of a run that imports the state's files: lock, read, merge, aggregate, check, publish.
 
 use super::coverage::{
-    broken_files, has_fictitious, missing_days, newest_day, stage_coverage, stage_statewide,
+    broken_files, days_without_events, has_fictitious, missing_days, newest_day, stage_coverage,
+    stage_statewide,
 };
 use super::folder::{Texts, files_again, texts_in};
 use super::load::{Import, Loaded, load};
 use super::sets::missing_files;
+use crate::import::files::layout::Kind;
 use crate::import::files::source::Unread;
 use crate::import::rules::industry::Industries;
 use crate::lake::{Commit, Lake, LakeLock, RunDir, RunRecord, Staging, new_run_id};
@@ -25,7 +27,7 @@ use crate::pipeline::state::source_and_day::check_source_and_day;
 use crate::table::ImportRow;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -319,6 +321,12 @@ fn stage_days(staging: &mut Staging, today: Date) -> Result<()> {
     stage_calendar(staging, newest, &mut BTreeMap::new())
 }
 
+fn warn_of_missing(days: &BTreeSet<Date>, consequence: &str) {
+    if let (Some(first), Some(last)) = (days.first(), days.last()) {
+        tracing::warn!(days = days.len(), %first, %last, "{consequence}");
+    }
+}
+
 fn import_summary(loaded: &Loaded, imports: &[ImportRow], mut unread: Vec<Unread>) -> ImportSummary {
     unread.extend(
         broken_files(imports)
@@ -336,18 +344,26 @@ fn import_summary(loaded: &Loaded, imports: &[ImportRow], mut unread: Vec<Unread
             "no file of fictitious names was read: no day is complete with them (ficdata.zip has them)"
         );
     }
-    let missing = missing_days(imports);
-    if let (Some(first), Some(last)) = (missing.first(), missing.last()) {
-        tracing::warn!(
-            days = missing.len(), %first, %last,
-            "days have no daily file: their filings are unknown until the next quarterly set"
-        );
-    }
+    let missing = missing_days(imports, Kind::Corporate);
+    warn_of_missing(
+        &missing,
+        "days have no daily file: their filings are unknown until the next quarterly set",
+    );
+    let missing_names = missing_days(imports, Kind::Fictitious);
+    warn_of_missing(
+        &missing_names,
+        "days have no daily file of fictitious names: those are unknown until the next quarterly set",
+    );
+    warn_of_missing(
+        &days_without_events(imports),
+        "days have no file of events of corporations: what changed on them is unknown until the next quarterly set",
+    );
     ImportSummary {
         files: loaded.files.len() as u64,
         records: loaded.records,
         newest: newest_day(imports),
-        missing_days: missing,
+        missing_days: missing.into_iter().collect(),
+        missing_days_of_names: missing_names.into_iter().collect(),
         waiting: Vec::new(),
         missing_files,
         unread,

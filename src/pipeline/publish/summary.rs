@@ -183,6 +183,8 @@ pub struct ImportSummary {
     pub newest: Option<Date>,
     /// Days since the newest quarterly set without a daily file of corporations that counts, weekends left out if there is no file: their filings are unknown until the next set.
     pub missing_days: Vec<Date>,
+    /// The same for fictitious names, in a lake that has a file of them.
+    pub missing_days_of_names: Vec<Date>,
     /// Quarterly files that wait for the corporations of their set.
     pub waiting: Vec<String>,
     /// Files that the newest quarterly set lacks.

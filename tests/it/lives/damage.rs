@@ -69,8 +69,16 @@ fn repairs(life: &mut Life) -> Step {
     life.has_lost_coverage |= report["actions"].to_string().contains("every day counts as incomplete");
     life.verifies(&left)?;
     let text = life.does(&["verify", "--repair"], &[9])?;
-    if !text.stdout.contains("snapshot prune") {
+    if !(text.stdout.contains("snapshot prune") && text.stdout.contains("snapshot unpin")) {
         return Err(format!("the repair names no way out{}", text.shown()));
+    }
+    let number_of = |path: &PathBuf| {
+        let inside = path.strip_prefix(life.lake.join("snapshots")).ok()?;
+        inside.iter().next()?.to_str()?.parse::<u64>().ok()
+    };
+    let damaged: BTreeSet<u64> = left.iter().filter_map(number_of).collect();
+    for number in damaged {
+        life.does(&["snapshot", "unpin", &number.to_string()], &[0])?;
     }
     life.does(&["snapshot", "prune", "--keep-last", "1"], &[0])?;
     life.is_sound()
