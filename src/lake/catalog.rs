@@ -70,6 +70,32 @@ impl Lake {
         Ok(bytes.filter(|bytes| digests.contains(&digest(bytes))))
     }
 
+    /// Whether the catalogue is that of this snapshot, which is still the newest, and each file but the `others` is as it was written;
+    /// always in a folder, where one process writes.
+    pub(crate) fn has_catalog_of(&self, snapshot: u64, others: &[&str]) -> Result<bool, LakeError> {
+        if !self.is_remote() {
+            return Ok(true);
+        }
+        self.refresh()?;
+        let Some(mut list) = self.catalog_list()? else { return Ok(false) };
+        list.files.retain(|name, _| !others.contains(&&**name));
+        Ok(self.backend.newest()? == Some(snapshot) && self.changed_files(&list)?.is_empty())
+    }
+
+    /// The files of the list that are not as they were written, with what is wrong.
+    fn changed_files(&self, list: &CatalogList) -> Result<Vec<(String, String)>, LakeError> {
+        let mut changed = Vec::new();
+        for (name, digests) in &list.files {
+            let name = format!("{CATALOG}/{name}");
+            let found = self.backend.read(&name)?.map_or(ABSENT.to_owned(), |bytes| digest(&bytes));
+            if !digests.contains(&found) {
+                let what = if found == ABSENT { "the file is missing" } else { "it is not what was written" };
+                changed.push((name, what.to_owned()));
+            }
+        }
+        Ok(changed)
+    }
+
     /// Versions that the Delta log of an object store has; none for a lake in a folder, which has no such log.
     pub(crate) fn delta_versions(&self) -> Result<Option<BTreeSet<u64>>, LakeError> {
         if !self.is_remote() {
@@ -175,15 +201,7 @@ impl Lake {
             Err(LakeError::Damaged { what, .. }) => return Ok((1, vec![(CATALOG_LIST.to_owned(), what)])),
             Err(other) => return Err(other),
         };
-        let mut problems = Vec::new();
-        for (name, digests) in &list.files {
-            let name = format!("{CATALOG}/{name}");
-            let found = self.backend.read(&name)?.map_or(ABSENT.to_owned(), |bytes| digest(&bytes));
-            if !digests.contains(&found) {
-                let what = if found == ABSENT { "the file is missing" } else { "it is not what was written" };
-                problems.push((name, what.to_owned()));
-            }
-        }
+        let mut problems = self.changed_files(&list)?;
         let gone: Vec<_> =
             (&list.snapshots & &self.marked(Mark::Pruned)?).iter().map(u64::to_string).collect();
         if !gone.is_empty() {

@@ -8,7 +8,7 @@ use crate::cli::session::Session;
 use crate::export::ExportError;
 use crate::export::catalog::{leave_out, write_catalog};
 use crate::lake::{Lake, PruneRules, Retention};
-use crate::pipeline::publish::report::write_shown;
+use crate::pipeline::publish::report::write_newest;
 use serde_json::json;
 
 pub(crate) fn snapshot(session: &Session<'_>, command: &SnapshotCommand) -> Result<u8, CommandError> {
@@ -55,8 +55,8 @@ fn pin(session: &Session<'_>, lake: &Lake, snapshot: u64, pinned: bool) -> Resul
 fn roll_back(session: &Session<'_>, lake: &Lake, snapshot: u64) -> Result<u8, CommandError> {
     let (lock, run_id) = session.lock(lake, "rollback")?;
     let commit = lake.roll_back(&lock, snapshot, &run_id, session.now(), session.today)?;
-    if let Some(commit) = &commit {
-        write_shown(lake, commit)?;
+    if commit.is_some() {
+        write_newest(lake, true, None)?;
     }
     let published = commit.map(|commit| commit.snapshot);
     let value = json!({ "restored": snapshot, "snapshot": published.unwrap_or(snapshot) });
@@ -72,7 +72,7 @@ fn roll_back(session: &Session<'_>, lake: &Lake, snapshot: u64) -> Result<u8, Co
 fn accept(session: &Session<'_>, lake: &Lake, snapshot: u64) -> Result<u8, CommandError> {
     let (lock, _) = session.lock(lake, "accept")?;
     let commit = lake.publish_pending(&lock, snapshot)?;
-    write_shown(lake, &commit)?;
+    write_newest(lake, true, None)?;
     let value = json!({ "snapshot": commit.snapshot, "accepted": true });
     session.report(&value, || about(commit.snapshot, "is published; readers see it"))
 }

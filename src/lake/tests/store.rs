@@ -36,6 +36,25 @@ fn two_machines_that_begin_with_one_id_do_not_share_a_run() -> Result {
     Ok(())
 }
 
+/// Two machines that end their runs at once wrote a catalogue of two snapshots between them, and `verify` called it damaged.
+#[test]
+fn a_catalogue_that_two_machines_write_at_once_is_recognised() -> Result {
+    let (_base, place) = loaded_place()?;
+    let (one, two) = (place.open()?, place.other_machine().open()?);
+    let of_one: [(&str, &[u8]); 2] = [("views.sql", b"one"), ("report.html", b"one")];
+    one.write_catalog_files(&of_one)?;
+    assert!(one.has_catalog_of(1, &[])?);
+    // The other machine listed its files before, and writes one of them after.
+    two.backend.write("catalog/report.html", b"two")?;
+    assert!(!one.has_catalog_of(1, &[])?);
+    assert!(one.has_catalog_of(1, &["report.html"])?);
+    one.write_catalog_files(&of_one)?;
+    assert!(one.has_catalog_of(1, &[])?);
+    load(&two, "r2", &[filing(9, "2026-11-05").seen(200)], &[], 200)?;
+    assert!(!one.has_catalog_of(1, &[])?, "another snapshot is the newest");
+    Ok(())
+}
+
 #[test]
 fn commit_points_at_unchanged_files_which_stay_when_their_snapshot_is_pruned() -> Result {
     let (_base, place) = place();

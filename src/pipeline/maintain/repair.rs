@@ -9,7 +9,7 @@ use crate::lake::{
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::import::known::forget;
 use crate::pipeline::plan::lake_view::coverage_rows;
-use crate::pipeline::publish::report::write_shown;
+use crate::pipeline::publish::report::write_newest;
 use crate::pipeline::state::run_state::{RunState, SourceKind};
 use crate::table::{CoverageRow, Row, Table};
 use jiff::Timestamp;
@@ -131,7 +131,7 @@ impl Repair<'_> {
         damaged.retain(Problem::is_of_catalog);
         let Some(newest) = self.lake.current()?.filter(|_| !damaged.is_empty()) else { return Ok(()) };
         self.lake.remove_damaged_delta_versions()?;
-        match write_shown(self.lake, &newest) {
+        match write_newest(self.lake, true, None) {
             Err(why) if may_pass(&why) => return Err(why),
             // It is made from the tables: where those stay damaged, so does it.
             Err(_) => return Ok(()),
@@ -245,7 +245,7 @@ impl Repair<'_> {
         })?;
         record.finished = Some("complete".to_owned());
         run.close(&mut record)?;
-        write_shown(self.lake, &commit)?;
+        write_newest(self.lake, true, None)?;
         self.done.snapshot = Some(commit.snapshot);
         let lost: BTreeMap<&PathBuf, &DamagedFile> =
             lost.iter().map(|file| (&file.user_path, file)).collect();

@@ -10,7 +10,7 @@ use crate::pipeline::import::run::import_again;
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::load::page_store::Pages;
 use crate::pipeline::publish::merge::{add_up, merge};
-use crate::pipeline::publish::report::write_shown;
+use crate::pipeline::publish::report::write_newest;
 use crate::pipeline::state::provenance::{Journal, JournalStep, key_of};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -181,7 +181,7 @@ fn publish_again(lake: &Lake, _lock: &LakeLock, commit: &Commit, now: Timestamp,
         state: commit.state.clone(),
         checks: commit.checks.clone(),
     })?;
-    write_shown(lake, &published)?;
+    write_newest(lake, true, None)?;
     Ok(published.snapshot)
 }
 

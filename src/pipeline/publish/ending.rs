@@ -2,10 +2,10 @@
 
 use super::checks::{Evidence, Verdict, findings, findings_that, verdict};
 use super::merge::add_up;
-use super::report::write_report;
+use super::report::write_newest;
 use super::summary::{Outcome, RunSummary};
 use crate::aggregate::{TABLE_PREFIX, digest};
-use crate::export::catalog::{leave_out, write_catalog};
+use crate::export::catalog::leave_out;
 use crate::lake::{CommitInfo, Lake, LakeError, LakeLock, PruneRules, RunDir, RunRecord, Staging};
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::config::spec::OnFailure;
@@ -139,12 +139,7 @@ impl Ending<'_> {
             Err(error) => return Err(error.into()),
         };
         summary.elapsed_secs = started.elapsed().as_secs_f64();
-        if let Some(commit) = self.lake.current()? {
-            write_catalog(self.lake, &commit)?;
-            if self.pipeline.spec.report.enabled {
-                write_report(self.lake, &commit, Some(summary))?;
-            }
-        }
+        write_newest(self.lake, self.pipeline.spec.report.enabled, Some(summary))?;
         self.dir.write_summary(summary)?;
         Ok(self.dir.close(record)?)
     }

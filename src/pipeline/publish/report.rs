@@ -8,10 +8,29 @@ use crate::pipeline::error::Result;
 use crate::report::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows, render};
 use std::path::PathBuf;
 
-/// Writes catalogue and report of a snapshot that no run made current: by a rollback, an accepted review, a replay, a repair.
-pub(crate) fn write_shown(lake: &Lake, commit: &Commit) -> Result<()> {
-    write_catalog(lake, commit)?;
-    write_report(lake, commit, None)?;
+/// The file of the report in the catalogue.
+const REPORT: &str = "report.html";
+/// How often a catalogue is written that another machine writes too.
+const ATTEMPTS: usize = 5;
+
+/// Writes the catalogue of the newest snapshot, and its report if it is wanted; `run` as in [`write_report`].
+///
+/// In an object store another machine may write its own at the same time, file by file: then all of it is written again.
+pub(crate) fn write_newest(lake: &Lake, has_report: bool, run: Option<&RunSummary>) -> Result<()> {
+    for _ in 0..ATTEMPTS {
+        let Some(commit) = lake.current()? else { return Ok(()) };
+        write_catalog(lake, &commit)?;
+        if has_report {
+            write_report(lake, &commit, run)?;
+        }
+        let others = if has_report { &[][..] } else { &[REPORT] };
+        if lake.has_catalog_of(commit.snapshot, others)? {
+            return Ok(());
+        }
+    }
+    tracing::warn!(
+        "another machine writes the catalogue too: until the next run its files may be of two snapshots"
+    );
     Ok(())
 }
 
@@ -28,12 +47,12 @@ pub(crate) fn write_report(lake: &Lake, commit: &Commit, run: Option<&RunSummary
         run: run.map(facts),
         figures: read_figures(&tables)?,
     };
-    lake.write_catalog_files(&[("report.html", render(&data).as_bytes())])?;
+    lake.write_catalog_files(&[(REPORT, render(&data).as_bytes())])?;
     Ok(report_path(lake))
 }
 
 fn report_path(lake: &Lake) -> PathBuf {
-    lake.root().join("catalog/report.html")
+    lake.root().join("catalog").join(REPORT)
 }
 
 /// The report of a lake; none where none was written.
