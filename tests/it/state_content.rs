@@ -153,6 +153,26 @@ fn a_day_whose_file_is_broken_is_missing_until_a_good_file_comes() {
     }
 }
 
+/// A mirror that writes the text of one day under the name of another loses a day.
+#[test]
+fn a_day_with_the_records_of_another_day_is_missing_until_its_own_come() {
+    for (kind, record) in daily() {
+        let scratch = Scratch::new();
+        put(&scratch, &set("q", 9));
+        let (first, second) = (format!("20261012{kind}.txt"), format!("20261013{kind}.txt"));
+        put(&scratch, &[(first.clone(), record.clone()), (second.clone(), record.clone())]);
+        for _ in 0..2 {
+            let unread = partial(&scratch, "unread");
+            let why = format!("it has the records of {first}, which is of another day");
+            assert_eq!(unread, serde_json::json!([{ "file": second, "why": why }]));
+        }
+        let mut own = record.clone();
+        own.replace_range(11..12, "9");
+        put(&scratch, &[(second, own)]);
+        imported(&scratch).complete();
+    }
+}
+
 #[test]
 fn two_files_for_one_place_of_a_set_are_refused_unless_they_are_copies() {
     let text = part(3, 9);

@@ -35,7 +35,32 @@ pub(super) fn broken_files(imports: &[ImportRow]) -> impl Iterator<Item = &Impor
         .filter(move |broken| !imports.iter().any(|row| covers(row, broken)))
 }
 
-/// Weekdays without a daily file of a kind, and days whose file does not count: from the newest quarterly set to the newest daily file of
+/// Daily files with the records of an earlier day's file, and that file: one of the two days is missing, unless another file has its
+/// records: one of its own, or a quarterly set that is as new.
+pub(super) fn copies_of_days(imports: &[ImportRow]) -> impl Iterator<Item = (&ImportRow, &ImportRow)> {
+    let mut first: BTreeMap<(&str, &str), &ImportRow> = BTreeMap::new();
+    let daily = || sound(imports).filter(|row| !row.quarterly && row.records > 0);
+    for row in daily() {
+        let known = first.entry((&row.kind, &row.digest)).or_insert(row);
+        if row.source_date < known.source_date {
+            *known = row;
+        }
+    }
+    let replaces = |row: &ImportRow, copy: &ImportRow| {
+        let has_its_day = if row.quarterly {
+            row.source_date >= copy.source_date
+        } else {
+            row.source_date == copy.source_date && row.digest != copy.digest
+        };
+        row.kind == copy.kind && has_its_day
+    };
+    let is_replaced = move |copy: &ImportRow| sound(imports).any(|row| replaces(row, copy));
+    daily()
+        .filter_map(move |row| Some((row, *first.get(&(&*row.kind, &*row.digest))?)))
+        .filter(move |(row, first)| row.source_date != first.source_date && !is_replaced(row))
+}
+
+/// Weekdays without a daily file of a kind, and days whose file does not count or has the records of another day: from the newest quarterly set to the newest daily file of
 /// any kind; without a set from the first daily file on.
 pub(super) fn missing_days(imports: &[ImportRow], kind: Kind) -> BTreeSet<Date> {
     let of_kind = || sound(imports).filter(|row| row.kind == kind.name());
@@ -43,8 +68,9 @@ pub(super) fn missing_days(imports: &[ImportRow], kind: Kind) -> BTreeSet<Date> 
     let set = of_kind().filter(|row| row.quarterly).map(|row| row.source_date).max();
     let newest = sound(imports).filter(|row| !row.quarterly).map(|row| row.source_date).max();
     let is_weekend = |day: Date| matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday);
-    let broken = broken_files(imports).filter(|row| row.kind == kind.name());
-    let mut missing: BTreeSet<Date> = broken.map(|row| row.source_date).collect();
+    let without_own = broken_files(imports).chain(copies_of_days(imports).map(|(copy, _)| copy));
+    let mut missing: BTreeSet<Date> =
+        without_own.filter(|row| row.kind == kind.name()).map(|row| row.source_date).collect();
     if let (Some(first), Some(newest)) = (set.or(daily.first().copied()), newest) {
         let days = days_newest_first(plus_days(first, 1), newest);
         missing.extend(days.filter(|day| !daily.contains(day) && !is_weekend(*day)));

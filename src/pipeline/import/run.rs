@@ -1,8 +1,8 @@
 //! The order of a run that imports the state's files: lock, read, merge, aggregate, check, publish.
 
 use super::coverage::{
-    broken_files, days_without_events, has_fictitious, missing_days, newest_day, stage_coverage,
-    stage_statewide,
+    broken_files, copies_of_days, days_without_events, has_fictitious, missing_days, newest_day,
+    stage_coverage, stage_statewide,
 };
 use super::folder::{Texts, files_again, texts_in};
 use super::load::{Import, Loaded, load};
@@ -332,6 +332,10 @@ fn import_summary(loaded: &Loaded, imports: &[ImportRow], mut unread: Vec<Unread
         broken_files(imports)
             .map(|row| Unread { file: row.file.clone(), why: row.fault.clone().unwrap_or_default() }),
     );
+    unread.extend(copies_of_days(imports).map(|(copy, first)| Unread {
+        file: copy.file.clone(),
+        why: format!("it has the records of {}, which is of another day", first.file),
+    }));
     for Unread { file, why } in &unread {
         tracing::warn!("{file} does not count: {why}");
     }
