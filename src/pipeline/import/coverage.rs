@@ -60,17 +60,21 @@ pub(super) fn copies_of_days(imports: &[ImportRow]) -> impl Iterator<Item = (&Im
         .filter(move |(row, first)| row.source_date != first.source_date && !is_replaced(row))
 }
 
-/// Weekdays without a daily file of a kind, and days whose file does not count or has the records of another day: from the newest quarterly set to the newest daily file of
-/// any kind; without a set from the first daily file on.
+/// Days of a kind whose file does not count or has the records of another day.
+fn unread_days(imports: &[ImportRow], kind: Kind) -> impl Iterator<Item = Date> {
+    let unread = broken_files(imports).chain(copies_of_days(imports).map(|(copy, _)| copy));
+    unread.filter(move |row| row.kind == kind.name()).map(|row| row.source_date)
+}
+
+/// Weekdays without a daily file of a kind, from the newest quarterly set to the newest daily file of any kind, and days whose file does
+/// not count. Without a set the first daily file begins the count.
 pub(super) fn missing_days(imports: &[ImportRow], kind: Kind) -> BTreeSet<Date> {
     let of_kind = || sound(imports).filter(|row| row.kind == kind.name());
     let daily: BTreeSet<Date> = of_kind().filter(|row| !row.quarterly).map(|row| row.source_date).collect();
     let set = of_kind().filter(|row| row.quarterly).map(|row| row.source_date).max();
     let newest = sound(imports).filter(|row| !row.quarterly).map(|row| row.source_date).max();
     let is_weekend = |day: Date| matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday);
-    let without_own = broken_files(imports).chain(copies_of_days(imports).map(|(copy, _)| copy));
-    let mut missing: BTreeSet<Date> =
-        without_own.filter(|row| row.kind == kind.name()).map(|row| row.source_date).collect();
+    let mut missing: BTreeSet<Date> = unread_days(imports, kind).collect();
     if let (Some(first), Some(newest)) = (set.or(daily.first().copied()), newest) {
         let days = days_newest_first(plus_days(first, 1), newest);
         missing.extend(days.filter(|day| !daily.contains(day) && !is_weekend(*day)));
@@ -146,9 +150,8 @@ fn first_day(imports: &[ImportRow], kind: Kind, oldest: Date) -> Option<Date> {
 /// Without a file of fictitious names, their listing has no coverage. Only changed months are counted again, unless the coverage was lost.
 pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today: Date) -> Result<()> {
     let Some(newest) = newest_day(imports) else { return Ok(()) };
-    let partnerships = broken_files(imports).filter(|row| row.kind == Kind::Partnership.name());
     let mut missing_others = missing_days(imports, Kind::Corporate);
-    missing_others.extend(partnerships.map(|row| row.source_date));
+    missing_others.extend(unread_days(imports, Kind::Partnership));
     let missing_names = missing_days(imports, Kind::Fictitious);
     let (newest_others, newest_names) =
         (newest_of(imports, Kind::Corporate), newest_of(imports, Kind::Fictitious));
