@@ -359,7 +359,10 @@ fn days_are_complete_only_as_far_as_the_files_of_their_kind_reach() {
         put(&scratch, &set("q", 9));
         put(
             &scratch,
-            &[file("q/fic/ficdata.txt", &[names.clone()]), file("q/fic/ficevt.txt", &[event.clone()])],
+            &[
+                file("q/fic/ficdata.txt", std::slice::from_ref(&names)),
+                file("q/fic/ficevt.txt", std::slice::from_ref(&event)),
+            ],
         );
         for (kind, last) in [("c", last_c), ("f", last_f)] {
             let files = weekdays(last).map(|day| file(&format!("{}{kind}.txt", day.strftime("%Y%m%d")), &[]));
