@@ -241,8 +241,14 @@ fn clock_ahead_undone(life: &mut Life) -> Step {
     let Some(number) = hint.map(digits).filter(|number| !number.is_empty()) else {
         return Err(format!("no hint to roll back{}", refused.shown()));
     };
-    life.does(&["snapshot", "rollback", &number], &[0])?;
-    life.is_sound()
+    rolls_back(life, &number)
+}
+
+/// What was accepted after the snapshot is asked again.
+fn rolls_back(life: &mut Life, number: &str) -> Step {
+    life.does(&["snapshot", "rollback", number], &[0])?;
+    life.is_sound()?;
+    aggregates::accepts_or_corrects(life)
 }
 
 fn says(done: crate::support::command::Finished, words: &str) -> Step {
@@ -255,8 +261,7 @@ fn says(done: crate::support::command::Finished, words: &str) -> Step {
 fn rollback(life: &mut Life) -> Step {
     let snapshots = life.snapshots();
     let number = life.dice.one_of(&snapshots).to_string();
-    life.does(&["snapshot", "rollback", &number], &[0])?;
-    life.is_sound()
+    rolls_back(life, &number)
 }
 
 fn prune(life: &mut Life) -> Step {
@@ -316,7 +321,7 @@ fn change_cut_short(life: &mut Life) -> Step {
         life.does(arguments, &[0])?;
         life.is_sound()?;
     }
-    Ok(())
+    aggregates::accepts_or_corrects(life)
 }
 
 /// The lake is a copy of itself, made by a program that follows links.
