@@ -75,6 +75,24 @@ fn what_has_no_plan_is_refused_with_a_form_or_is_for_another_program() {
     }
 }
 
+/// polars multiplies by the reciprocal of a constant: 49 / 49 was less than 1, and 3 / 10 was 0.30000000000000004.
+#[test]
+fn a_division_gives_the_nearest_double() {
+    let numbers =
+        (1..=100).map(|number| format!("SELECT {number} AS x")).collect::<Vec<_>>().join(" UNION ALL ");
+    let all = asked(&format!(
+        "SELECT bool_and(x / 49 = x / (x - x + 49)), bool_and(floor(x / 49) = x // 49), \
+         bool_and(x * 0.1 = CAST(x AS DOUBLE) / 1e1), bool_and(x / 10 = x * 0.1) FROM ({numbers}) AS numbers"
+    ));
+    assert_eq!(all, "true|true|true|true");
+    let one = "SELECT CAST(floor(avg(x) / 49) AS BIGINT), avg(x * 0.1) = 4.9e0 FROM (SELECT 49 AS x UNION ALL SELECT 49) AS a";
+    assert_eq!(asked(one), "1|true");
+    assert_eq!(
+        asked("SELECT x / 0, x / NULL FROM (SELECT 1 AS x UNION ALL SELECT 1) AS a"),
+        "inf|null inf|null"
+    );
+}
+
 /// Two thousand comparisons took minutes and gigabytes, and ten thousand sums overflowed the stack.
 #[test]
 fn a_query_of_a_thousand_operators_runs_and_a_longer_one_is_refused() {

@@ -6,7 +6,7 @@
 
 use super::days::{self, part_of};
 use super::node::{Function, Run};
-use super::reduce::REDUCES;
+use super::reduce::{REDUCES, divided};
 use super::texts;
 use super::value::{Cell, Kind};
 use polars::prelude::{DataType, Expr, coalesce, lit};
@@ -148,7 +148,7 @@ pub(super) static SUBTRACT_DOUBLES: Function =
     native(&["-"], "dd", 'd', |of| both(of, |one, other| one - other));
 pub(super) static MULTIPLY_DOUBLES: Function =
     native(&["*"], "dd", 'd', |of| both(of, |one, other| one * other));
-pub(super) static DIVIDE: Function = native(&["/"], "dd", 'd', |of| both(of, |one, other| one / other));
+pub(super) static DIVIDE: Function = native(&["/"], "dd", 'd', |of| both(of, divided));
 pub(super) static MODULO_DOUBLES: Function =
     row(&["%"], "dd", 'd', |of, _| double(of[0].double() % of[1].double()));
 /// Exact numbers of one decimal place.

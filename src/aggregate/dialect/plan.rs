@@ -1,6 +1,7 @@
 //! From SQL to rows.
 
 use super::names::Ids;
+use super::reduce::unscaled;
 use super::refusal::{NO_PLAN, Planned, not_here};
 use super::rows::{Planner, orders_kept};
 use super::statement::{parsed, tables_of};
@@ -8,7 +9,7 @@ use super::value::Kind;
 use crate::aggregate::tables::Tables;
 use polars::error::{PolarsError, PolarsResult, set_warning_function};
 use polars::frame::DataFrame;
-use polars::prelude::{Engine, LazyFrame, col, lit};
+use polars::prelude::{DataType, Engine, LazyFrame, col};
 use std::thread::Builder;
 
 /// Files of this size together are read at once, which takes up to half the time: about 1.3 million rows of an aggregate, or 70,000
@@ -51,9 +52,7 @@ fn planned(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
     let selected = rows.columns.iter().map(|column| {
         let stored = col(column.id.clone());
         let value = match column.kind {
-            Kind::Number(places) if places > 0 => {
-                stored.cast(polars::prelude::DataType::Float64) / lit(10_f64.powi(places.into()))
-            }
+            Kind::Number(1..) => unscaled(stored.cast(DataType::Float64), column.kind),
             _ => stored,
         };
         value.alias(column.name.as_str())

@@ -2,8 +2,8 @@
 
 use super::value::{Cell, INTEGER, Kind};
 use polars::prelude::{
-    DataType, Expr, Field, PolarsError, PolarsResult, QuantileMethod, SortOptions, col, lit, map_multiple,
-    when,
+    Column, DataType, Expr, Field, Float64Chunked, IntoColumn as _, PolarsError, PolarsResult,
+    QuantileMethod, SortOptions, col, lit, map_multiple, when,
 };
 use std::cmp::Ordering;
 
@@ -115,10 +115,26 @@ impl Reduce {
     }
 }
 
+/// The nearest double to one double by another. polars multiplies by the reciprocal of a constant: 49 / 49 is less than 1 then.
+pub(super) fn divided(one: Expr, other: Expr) -> Expr {
+    let run = |columns: &mut [Column]| -> PolarsResult<Column> {
+        let of = |at: usize| columns[at].as_materialized_series().rechunk();
+        let (one, other) = (of(0), of(1));
+        let (one, other) = (one.f64()?, other.f64()?);
+        let rows = if one.len() == 1 { other.len() } else { one.len() };
+        let at = |of: &Float64Chunked, row: usize| of.get(if of.len() == 1 { 0 } else { row });
+        let quotients: Float64Chunked = (0..rows).map(|row| Some(at(one, row)? / at(other, row)?)).collect();
+        Ok(quotients.with_name(one.name().clone()).into_column())
+    };
+    map_multiple(run, [one, other], |_, fields: &[Field]| {
+        Ok(Field::new(fields[0].name().clone(), DataType::Float64))
+    })
+}
+
 /// A number in units of a decimal place as a double.
 pub(super) fn unscaled(of: Expr, kind: Kind) -> Expr {
     match kind {
-        Kind::Number(places) if places > 0 => of / lit(10_f64.powi(places.into())),
+        Kind::Number(places) if places > 0 => divided(of, lit(10_f64.powi(places.into()))),
         _ => of,
     }
 }
