@@ -26,7 +26,8 @@ use std::time::Instant;
 
 /// Changes for each page of rows.
 const DRIFTS: [f64; 5] = [0.0, 0.01, 0.05, 0.2, 1.0];
-/// Rounds of the short tests at each drift, in addition to those that failed once: seeds of few requests, one with faults, one with kills and faults.
+/// Rounds of the short tests at each drift, in addition to those that failed once: seeds of few requests, one with faults, one with
+/// kills and faults.
 const SHORT: [u64; 2] = [18, 34];
 /// Seeds that failed once, with their drift; the short tests run them too.
 const FAILED_ONCE: &[(u64, f64)] = &[

@@ -169,7 +169,9 @@ fn a_day_with_the_records_of_another_day_is_missing_until_its_own_come() {
         let mut own = record.clone();
         own.replace_range(11..12, "9");
         put(&scratch, &[(second, own)]);
-        imported(&scratch).complete();
+        let done = imported(&scratch);
+        assert_eq!(done.stderr.contains("days have no file of events"), kind == "c", "{}", done.shown());
+        done.complete();
     }
 }
 

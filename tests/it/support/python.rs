@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// It takes 4 s of processor time for the packages of `requirements.txt`; pip takes 60, while all tests of Python wait.
+/// It takes 8 s of processor time for the packages of `requirements.txt`; pip takes 63, while all tests of Python wait.
 const INSTALLER: &str = "uv==0.13.9";
 
 /// A script of this folder, about to be run.
