@@ -5,7 +5,7 @@ use super::functions as f;
 use super::node::{Frame, Node, Order, Seen, Window};
 use super::reduce::{REDUCES, Reduce};
 use super::refusal::{Planned, not_here, unknown, wrong};
-use super::value::{Cell, INTEGER, Kind};
+use super::value::{Cell, Kind};
 use sqlparser::ast::BinaryOperator;
 
 /// Functions that other programs have, and what to write here.
@@ -25,7 +25,7 @@ pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
         if let Node::Literal(Cell::Text(text), _) = node { text.to_lowercase() } else { String::new() }
     };
     let int = |node: Option<&Node>| {
-        if let Some(Node::Literal(Cell::Int(of), INTEGER)) = node { Some(*of) } else { None }
+        if let Some(Node::Literal(Cell::Int(of), Kind::Integer)) = node { Some(*of) } else { None }
     };
     match (name, args.len()) {
         ("if" | "iff", 3) => {
@@ -74,20 +74,23 @@ fn round(mut args: Vec<Node>) -> Planned<Node> {
     let of = args.pop().unwrap_or(Node::int(0));
     let wanted = match &places {
         None => Some(0),
-        Some(Node::Literal(Cell::Int(of), INTEGER)) => Some(*of),
+        Some(Node::Literal(Cell::Int(of), Kind::Integer)) => Some(*of),
         Some(_) => None,
     };
     match (of.kind(), wanted) {
-        (Kind::Number(has), Some(wanted)) if wanted >= has.into() => Ok(of),
-        (Kind::Number(_), Some(wanted @ 0..)) => cast_as(of, Kind::Number(wanted as u8), 64, false),
-        (Kind::Number(_), Some(wanted @ -18..0)) => {
-            let whole = cast_as(of, INTEGER, 64, false)?;
-            call(
-                &f::ROUND_UNITS,
-                vec![whole, Node::int(10_i64.pow(wanted.unsigned_abs() as u32)), Node::int(0)],
-            )
+        (kind @ (Kind::Integer | Kind::Decimal(_)), Some(wanted)) => {
+            let has = i64::from(kind.places().unwrap_or(0));
+            match u32::try_from(has - wanted).map(|places| 10_i64.checked_pow(places)) {
+                Err(_) | Ok(Some(1)) => Ok(of),
+                Ok(Some(_)) if wanted >= 0 => cast_as(of, Kind::Decimal(wanted as u8), 64, false),
+                Ok(Some(unit)) => {
+                    let whole = if kind == Kind::Integer { kind } else { Kind::Decimal(0) };
+                    cast_as(call(&f::ROUND_UNITS, vec![of, Node::int(unit)])?, whole, 64, false)
+                }
+                Ok(None) => wrong("round to so large a unit", "cast the number to DOUBLE"),
+            }
         }
-        (Kind::Number(_), _) => {
+        (Kind::Integer | Kind::Decimal(_), None) => {
             wrong("round of an exact number needs its decimal places", "such as: round(x, 2)")
         }
         _ => call(&f::ROUND, vec![of, places.unwrap_or(Node::int(0))]),
@@ -101,11 +104,11 @@ fn to_unit(
     doubles: &'static super::node::Function,
 ) -> Planned<Node> {
     match args[0].kind() {
-        INTEGER => Ok(args.into_iter().next().unwrap_or(Node::int(0))),
-        Kind::Number(places) => {
+        Kind::Integer => Ok(args.into_iter().next().unwrap_or(Node::int(0))),
+        Kind::Decimal(places) => {
             let unit = Node::int(10_i64.pow(places.into()));
             let parts = vec![args.into_iter().next().unwrap_or(Node::int(0)), unit];
-            super::coerce::folded(Node::Call(exact, parts, INTEGER))
+            super::coerce::folded(Node::Call(exact, parts, Kind::Decimal(0)))
         }
         _ => call(doubles, args),
     }
@@ -128,7 +131,7 @@ pub(super) fn reduce(
             Some(_) => {
                 Node::Reduce(Reduce::Count, Some(Box::new(only_if(Node::bool(true))?)), false, Kind::Bool)
             }
-            None => Node::Reduce(Reduce::Rows, None, false, INTEGER),
+            None => Node::Reduce(Reduce::Rows, None, false, Kind::Integer),
         }));
     }
     if args.len() != known.takes.len() {
@@ -136,8 +139,7 @@ pub(super) fn reduce(
     }
     let reduce = match (known.reduce, args.get(1)) {
         (Reduce::Quantile(_), Some(Node::Literal(part, kind))) => {
-            let scale = if let Kind::Number(places) = kind { 10_f64.powi((*places).into()) } else { 1.0 };
-            let part = part.double() / scale;
+            let part = part.double() / 10_f64.powi(kind.places().unwrap_or(0).into());
             if !(0.0..=1.0).contains(&part) {
                 return wrong("a quantile is between 0 and 1", "such as: quantile_cont(filings, 0.9)");
             }
@@ -146,11 +148,14 @@ pub(super) fn reduce(
         (_, Some(_)) => return not_here(format_args!("{name} with 2 arguments")),
         (reduce, None) => reduce,
     };
-    let letter = known.takes.chars().next().unwrap_or('a');
+    let letter = match (reduce, args[0].kind()) {
+        (Reduce::Quantile(_), Kind::Decimal(_)) => 'n',
+        _ => known.takes.chars().next().unwrap_or('a'),
+    };
     let is_true_or_false = args[0].kind() == Kind::Bool || letter == 'b';
     let mut of = as_letter(args[0].clone(), if is_true_or_false { 'b' } else { letter }, name)?;
     if is_true_or_false && reduce == Reduce::Sum {
-        of = cast_as(of, INTEGER, 64, false)?;
+        of = cast_as(of, Kind::Integer, 64, false)?;
     } else if is_true_or_false && letter != 'b' {
         of = as_letter(of, letter, name)?;
     }
@@ -169,7 +174,7 @@ pub(super) fn window(
     let lag = |args: &mut Vec<Node>, sign: i64| -> Planned<Seen> {
         let rows = match (args.len() > 1).then(|| args.remove(1)) {
             None => 1,
-            Some(Node::Literal(Cell::Int(rows), INTEGER)) => rows,
+            Some(Node::Literal(Cell::Int(rows), Kind::Integer)) => rows,
             Some(_) => return not_here(format_args!("{name} by a number of rows that is no literal")),
         };
         // A default has the type of the values.
@@ -200,8 +205,8 @@ pub(super) fn window(
         return wrong(format!("{name} has {given} arguments"), format!("it takes {takes}"));
     }
     let kind = match seen {
-        Seen::Reduced(reduce) => reduce.gives(args.first().map_or(INTEGER, Node::kind)),
-        Seen::RowNumber | Seen::Rank | Seen::DenseRank | Seen::Tiles => INTEGER,
+        Seen::Reduced(reduce) => reduce.gives(args.first().map_or(Kind::Integer, Node::kind)),
+        Seen::RowNumber | Seen::Rank | Seen::DenseRank | Seen::Tiles => Kind::Integer,
         Seen::PercentRank | Seen::CumeDist => Kind::Double,
         Seen::Lag(_) | Seen::First | Seen::Last | Seen::Nth => args[0].kind(),
     };

@@ -4,7 +4,7 @@ use super::convert::{cast_cell, day_of, rescaled};
 use super::functions as f;
 use super::node::{Function, Id, Node, Set};
 use super::refusal::{Planned, Refusal, not_here, wrong};
-use super::value::{Cell, Cells, INTEGER, Kind, MOST_PLACES, column_of};
+use super::value::{Cell, Cells, Kind, MOST_PLACES, column_of};
 use polars::prelude::{DataFrame, IntoLazy as _, NamedFrom as _, Series};
 use sqlparser::ast::BinaryOperator;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(super) fn call(function: &'static Function, given: Vec<Node>) -> Planned<Nod
     let kind = match function.gives {
         'b' => Kind::Bool,
         't' => Kind::Text,
-        'i' => INTEGER,
+        'i' => Kind::Integer,
         'd' => Kind::Double,
         'y' => Kind::Day,
         'T' => Kind::Time,
@@ -82,13 +82,14 @@ pub(super) fn as_letter(node: Node, letter: char, name: &str) -> Planned<Node> {
     let kind = node.kind();
     let refuse = |what: &str, form: &str| wrong(format!("{name} takes {what}, not {}", kind.name()), form);
     match (letter, kind) {
-        ('a', _) | ('t', Kind::Text) | ('i', INTEGER) | ('n', Kind::Number(_) | Kind::Double) => Ok(node),
+        ('a', _) | ('t', Kind::Text) | ('i', Kind::Integer) => Ok(node),
+        ('n', kind) if kind.is_number() => Ok(node),
         ('b', _) => to_bool(node),
         ('s', _) => shown(node),
         ('D', Kind::Day | Kind::Time) => Ok(node),
         ('D', Kind::Text | Kind::Null) => constant_as(&node, Kind::Day),
         ('t', Kind::Null) => cast_as(node, Kind::Text, 64, false),
-        ('i' | 'n', Kind::Null) => cast_as(node, INTEGER, 64, false),
+        ('i' | 'n', Kind::Null) => cast_as(node, Kind::Integer, 64, false),
         ('d', kind) if kind.is_number() || kind == Kind::Null => cast_as(node, Kind::Double, 64, false),
         ('t', Kind::Day) => {
             refuse("a text", "for a month: filed_date BETWEEN DATE '2026-03-01' AND DATE '2026-03-31'")
@@ -165,15 +166,18 @@ pub(super) fn constant_as(node: &Node, kind: Kind) -> Planned<Node> {
 pub(super) fn cast_as(node: Node, to: Kind, bits: u8, tries: bool) -> Planned<Node> {
     let from = node.kind();
     let is_possible = match (from, to) {
-        (from, to) if from == to && (bits == 64 || from != INTEGER) => return Ok(node),
+        (from, to) if from == to && (bits == 64 || from != Kind::Integer) => return Ok(node),
         (Kind::Null, _) | (Kind::Text, _) | (Kind::Day, Kind::Time) | (Kind::Time, Kind::Day) => true,
-        (Kind::Number(_), Kind::Number(_) | Kind::Double | Kind::Bool) | (Kind::Double, INTEGER) => true,
-        (Kind::Bool, INTEGER) | (Kind::Bool | Kind::Number(_) | Kind::Double | Kind::Day, Kind::Text) => true,
-        (Kind::Bool, Kind::Double) => return cast_as(cast_as(node, INTEGER, 64, tries)?, to, bits, tries),
+        (Kind::Double | Kind::Bool, Kind::Integer) | (Kind::Bool | Kind::Day, Kind::Text) => true,
+        (from, Kind::Text) if from.is_number() => true,
+        (Kind::Integer | Kind::Decimal(_), to) if to.is_number() || to == Kind::Bool => true,
+        (Kind::Bool, Kind::Double) => {
+            return cast_as(cast_as(node, Kind::Integer, 64, tries)?, to, bits, tries);
+        }
         _ => false,
     };
     match (is_possible, from, to) {
-        (true, Kind::Text, Kind::Number(1..)) | (false, Kind::Double, Kind::Number(_)) => {
+        (true, Kind::Text, Kind::Decimal(_)) | (false, Kind::Double, Kind::Decimal(_)) => {
             wrong("a double is not cast to DECIMAL here", "use ROUND(x, 2)")
         }
         (true, ..) => folded(Node::Cast(Box::new(node), to, bits, tries)),
@@ -192,7 +196,7 @@ pub(super) fn shown(node: Node) -> Planned<Node> {
 pub(super) fn to_bool(node: Node) -> Planned<Node> {
     match node.kind() {
         Kind::Bool => Ok(node),
-        Kind::Null | INTEGER => cast_as(node, Kind::Bool, 64, false),
+        Kind::Null | Kind::Integer => cast_as(node, Kind::Bool, 64, false),
         kind => wrong(format!("a condition is {}", kind.name()), "compare it: county = 'Duval'"),
     }
 }
@@ -216,7 +220,7 @@ pub(super) fn arithmetic(op: &BinaryOperator, one: Node, other: Node) -> Planned
         (Plus, true, false) => return call(&f::ADD_DAYS, vec![one, other]),
         (Plus, false, true) => return call(&f::ADD_DAYS, vec![other, one]),
         (Minus, true, true) => return call(&f::DAYS_BETWEEN, vec![one, other]),
-        (Minus, true, false) if other.kind() == INTEGER => {
+        (Minus, true, false) if other.kind() == Kind::Integer => {
             return call(&f::ADD_DAYS, vec![one, call(&f::NEGATE, vec![other])?]);
         }
         _ => {}
@@ -234,15 +238,17 @@ pub(super) fn arithmetic(op: &BinaryOperator, one: Node, other: Node) -> Planned
         Multiply => (&f::MULTIPLY, &f::MULTIPLY_DOUBLES),
         _ => (&f::MODULO, &f::MODULO_DOUBLES),
     };
-    match (one.kind(), other.kind()) {
+    match (one.kind().places(), other.kind().places()) {
         // A product has the decimal places of both, so that its factors keep theirs.
-        (Kind::Number(places), Kind::Number(others)) if *op == Multiply => {
+        (Some(places), Some(others)) if *op == Multiply => {
             if places + others > MOST_PLACES {
                 return wrong("a product has too many decimal places", "cast a factor to DOUBLE");
             }
-            folded(Node::Call(exact, vec![one, other], Kind::Number(places + others)))
+            let is_whole = one.kind() == other.kind() && one.kind() == Kind::Integer;
+            let kind = if is_whole { Kind::Integer } else { Kind::Decimal(places + others) };
+            folded(Node::Call(exact, vec![one, other], kind))
         }
-        (Kind::Number(_), Kind::Number(_)) => call(exact, vec![one, other]),
+        (Some(_), Some(_)) => call(exact, vec![one, other]),
         _ => call(doubles, vec![one, other]),
     }
 }
@@ -292,14 +298,16 @@ pub(super) fn in_cells(of: Node, cells: &[Cell<'static>], kind: Kind) -> Planned
 
 /// A value in a type that holds it.
 fn in_kind(cell: &Cell<'static>, from: Kind, to: Kind) -> Planned<Cell<'static>> {
-    Ok(match (from, to) {
-        (Kind::Number(places), Kind::Number(wanted)) => match rescaled(cell.int(), places, wanted) {
-            Some(of) => Cell::Int(of),
-            None => return wrong("a number is beyond 64 bits", "cast it to DOUBLE"),
-        },
-        (Kind::Number(places), Kind::Double) => Cell::Double(cell.double() / 10_f64.powi(places.into())),
-        (Kind::Day, Kind::Time) => Cell::Time(cell.micros()),
-        (Kind::Bool, INTEGER) => Cell::Int(cell.int()),
+    Ok(match (from.places(), to) {
+        (Some(places), Kind::Integer | Kind::Decimal(_)) => {
+            match rescaled(cell.int(), places, to.places().unwrap_or(0)) {
+                Some(of) => Cell::Int(of),
+                None => return wrong("a number is beyond 64 bits", "cast it to DOUBLE"),
+            }
+        }
+        (Some(places), Kind::Double) => Cell::Double(cell.double() / 10_f64.powi(places.into())),
+        (None, Kind::Time) => Cell::Time(cell.micros()),
+        (None, Kind::Integer) => Cell::Int(cell.int()),
         _ => cell.clone(),
     })
 }

@@ -16,16 +16,17 @@ pub(super) fn cast_cell(
     };
     Ok(match (from, to) {
         (_, Kind::Text) => Some(Cell::Text(cell.show(from)?.into())),
-        (Kind::Number(places), Kind::Number(wanted)) => {
+        (Kind::Integer | Kind::Decimal(_), Kind::Integer | Kind::Decimal(_)) => {
+            let [places, wanted] = [from, to].map(|kind| kind.places().unwrap_or(0));
             rescaled(cell.int(), places, wanted).filter(|of| fits(*of, bits)).map(Cell::Int)
         }
-        (Kind::Double, Kind::Number(0)) => {
+        (Kind::Double, Kind::Integer) => {
             let whole = cell.double().round_ties_even();
             // The bounds are exact in a double.
             let is_in = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&whole);
             Some(whole as i64).filter(|of| is_in && fits(*of, bits)).map(Cell::Int)
         }
-        (Kind::Text, Kind::Number(0)) => match text.parse::<i64>() {
+        (Kind::Text, Kind::Integer) => match text.parse::<i64>() {
             Ok(of) => Some(Cell::Int(of)).filter(|_| fits(of, bits)),
             Err(_) => return unclear(text.parse::<f64>().is_ok(), "cast it to DOUBLE first"),
         },
@@ -48,7 +49,7 @@ pub(super) fn cast_cell(
                 read => read,
             }
         }
-        (Kind::Number(_), Kind::Bool) => Some(Cell::Bool(cell.int() != 0)),
+        (Kind::Integer | Kind::Decimal(_), Kind::Bool) => Some(Cell::Bool(cell.int() != 0)),
         (Kind::Time, Kind::Day) => i32::try_from(cell.day()).ok().map(Cell::Day),
         _ => None,
     })

@@ -183,8 +183,8 @@ pub(super) static ROUND: Function = row(&["round"], "di", 'd', |of, _| {
     let rounded = if places < 0 { (of / unit).round() * unit } else { (of * unit).round() / unit };
     double(if rounded.is_finite() { rounded } else { of })
 });
-/// An exact number to the units of a larger place: rounded, down, up or towards 0.
-pub(super) static ROUND_UNITS: Function = row(&["round"], "nii", 'n', |of, _| {
+/// An exact number to larger units: rounded, down, up or towards 0.
+pub(super) static ROUND_UNITS: Function = row(&["round"], "ni", 'n', |of, _| {
     let (of, unit) = (i128::from(of[0].int()), i128::from(of[1].int()));
     let half = if of < 0 { -unit / 2 } else { unit / 2 };
     integer(i64::try_from((of + half) / unit * unit).ok(), "round")

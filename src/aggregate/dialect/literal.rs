@@ -2,7 +2,7 @@
 
 use super::node::Node;
 use super::refusal::{Planned, not_here, wrong};
-use super::value::{Cell, INTEGER, Kind, MOST_PLACES};
+use super::value::{Cell, Kind, MOST_PLACES};
 use sqlparser::ast::{DataType, Value};
 
 /// A literal.
@@ -19,10 +19,11 @@ pub(super) fn literal(value: &Value) -> Planned<Node> {
         }
         Value::Number(text, _) => {
             let whole = text.replace('.', "");
-            let places = text.split_once('.').map_or(0, |(_, places)| places.len());
+            let places = text.split_once('.').map(|(_, places)| places.len());
             match (whole.parse::<i64>(), text.parse::<f64>()) {
-                (Ok(of), _) if places <= MOST_PLACES.into() => {
-                    Node::Literal(Cell::Int(of), Kind::Number(places as u8))
+                (Ok(of), _) if places.is_none_or(|places| places <= MOST_PLACES.into()) => {
+                    let kind = places.map_or(Kind::Integer, |places| Kind::Decimal(places as u8));
+                    Node::Literal(Cell::Int(of), kind)
                 }
                 (_, Ok(of)) if text.contains(['e', 'E']) => Node::Literal(Cell::Double(of), Kind::Double),
                 _ => return wrong(format!("the number {text} is too long"), "write it as a double: 1e20"),
@@ -40,17 +41,17 @@ pub(super) fn kind_of(of: &DataType) -> Planned<(Kind, u8)> {
         None => Some(if text.contains('(') { 0 } else { 3 }),
     };
     let kind = match name.split('(').next().unwrap_or_default().trim() {
-        "BIGINT" | "INT8" | "LONG" | "INT64" => (INTEGER, 64),
-        "INTEGER" | "INT" | "INT4" | "INT32" => (INTEGER, 32),
-        "SMALLINT" | "INT2" | "INT16" => (INTEGER, 16),
-        "TINYINT" => (INTEGER, 8),
+        "BIGINT" | "INT8" | "LONG" | "INT64" => (Kind::Integer, 64),
+        "INTEGER" | "INT" | "INT4" | "INT32" => (Kind::Integer, 32),
+        "SMALLINT" | "INT2" | "INT16" => (Kind::Integer, 16),
+        "TINYINT" => (Kind::Integer, 8),
         "DOUBLE" | "DOUBLE PRECISION" | "FLOAT8" | "FLOAT64" => (Kind::Double, 64),
         "VARCHAR" | "STRING" | "TEXT" | "CHAR" => (Kind::Text, 64),
         "BOOLEAN" | "BOOL" => (Kind::Bool, 64),
         "DATE" => (Kind::Day, 64),
         "TIMESTAMP" | "TIMESTAMPTZ" | "DATETIME" | "TIMESTAMP WITH TIME ZONE" => (Kind::Time, 64),
         "DECIMAL" | "NUMERIC" | "DEC" if places(&name).is_some_and(|places| places <= MOST_PLACES) => {
-            (Kind::Number(places(&name).unwrap_or(3)), 64)
+            (Kind::Decimal(places(&name).unwrap_or(3)), 64)
         }
         _ => {
             let form = "use BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE or TIMESTAMP";

@@ -2,7 +2,7 @@
 
 use super::convert::cast_cell;
 use super::reduce::{Reduce, unscaled};
-use super::value::{Cell, Cells, INTEGER, Kind, column_of};
+use super::value::{Cell, Cells, Kind, column_of};
 use polars::prelude::{
     Column, DataType, Expr, Field, PlSmallStr, PolarsError, PolarsResult, Series, col, map_multiple, when,
 };
@@ -126,7 +126,7 @@ impl PartialEq for Node {
 
 impl Node {
     pub(super) fn int(of: i64) -> Self {
-        Self::Literal(Cell::Int(of), INTEGER)
+        Self::Literal(Cell::Int(of), Kind::Integer)
     }
 
     pub(super) fn bool(of: bool) -> Self {
@@ -313,8 +313,8 @@ fn cast(of: &Node, kind: Kind, bits: u8, tries: bool) -> Expr {
     match (from, kind) {
         (from, to) if from == to && bits == 64 => inner,
         (Kind::Null, _) => inner.cast(kind.in_polars()),
-        (Kind::Number(_), Kind::Double) => unscaled(inner.cast(DataType::Float64), from),
-        (Kind::Bool, Kind::Number(0)) | (Kind::Day, Kind::Time) | (Kind::Day, Kind::Text) => {
+        (Kind::Integer | Kind::Decimal(_), Kind::Double) => unscaled(inner.cast(DataType::Float64), from),
+        (Kind::Bool, Kind::Integer) | (Kind::Day, Kind::Time) | (Kind::Day, Kind::Text) => {
             inner.cast(kind.in_polars())
         }
         _ => {

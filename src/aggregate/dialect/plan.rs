@@ -52,14 +52,18 @@ fn planned(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
     let selected = rows.columns.iter().map(|column| {
         let stored = col(column.id.clone());
         let value = match column.kind {
-            Kind::Number(1..) => unscaled(stored.cast(DataType::Float64), column.kind),
+            Kind::Decimal(1..) => unscaled(stored.cast(DataType::Float64), column.kind),
             _ => stored,
         };
         value.alias(column.name.as_str())
     });
     let frame = rows.frame.select(selected.collect::<Vec<_>>());
     let columns = rows.columns.iter().map(|column| {
-        let kind = if matches!(column.kind, Kind::Number(1..)) { Kind::Double } else { column.kind };
+        let kind = match column.kind {
+            Kind::Decimal(0) => Kind::Integer,
+            Kind::Decimal(_) => Kind::Double,
+            kind => kind,
+        };
         (column.name.clone(), kind)
     });
     let bytes = tables_of(&query).iter().map(|table| tables.bytes(table)).sum();

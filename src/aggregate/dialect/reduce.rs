@@ -1,6 +1,6 @@
 //! Functions of many rows: as steps of a grouping in polars, and row by row over the frame of a window.
 
-use super::value::{Cell, INTEGER, Kind};
+use super::value::{Cell, Kind};
 use polars::prelude::{
     Column, DataType, Expr, Field, Float64Chunked, IntoColumn as _, PolarsError, PolarsResult,
     QuantileMethod, SortOptions, col, lit, map_multiple, when,
@@ -66,9 +66,11 @@ impl Reduce {
     /// The type of the result for values of a type.
     pub(super) const fn gives(self, kind: Kind) -> Kind {
         match self {
-            Self::Rows | Self::Count => INTEGER,
+            Self::Rows | Self::Count => Kind::Integer,
             Self::Sum | Self::Min | Self::Max => kind,
             Self::All | Self::Any => Kind::Bool,
+            // Of exact numbers it has their decimal places: it is rounded down.
+            Self::Quantile(_) if matches!(kind, Kind::Decimal(_)) => kind,
             Self::Avg | Self::Deviation { .. } | Self::Quantile(_) => Kind::Double,
         }
     }
@@ -110,7 +112,15 @@ impl Reduce {
             Self::Max | Self::Any => one(col(of).max()),
             Self::Deviation { of_all, is_squared: true } => one(by_size().var(u8::from(!of_all))),
             Self::Deviation { of_all, .. } => one(by_size().std(u8::from(!of_all))),
-            Self::Quantile(part) => one(values().quantile(lit(part), QuantileMethod::Linear)),
+            Self::Quantile(part) => {
+                let (steps, between) = one(values().quantile(lit(part), QuantileMethod::Linear));
+                if self.gives(kind) == Kind::Double {
+                    return (steps, between);
+                }
+                let whole = between.clone().cast(DataType::Int64);
+                let is_above = whole.clone().cast(DataType::Float64).gt(between);
+                (steps, whole - is_above.cast(DataType::Int64))
+            }
         }
     }
 }
@@ -134,7 +144,7 @@ pub(super) fn divided(one: Expr, other: Expr) -> Expr {
 /// A number in units of a decimal place as a double.
 pub(super) fn unscaled(of: Expr, kind: Kind) -> Expr {
     match kind {
-        Kind::Number(places) if places > 0 => divided(of, lit(10_f64.powi(places.into()))),
+        Kind::Decimal(places @ 1..) => divided(of, lit(10_f64.powi(places.into()))),
         _ => of,
     }
 }
@@ -199,7 +209,7 @@ impl Tally {
     }
 
     pub(super) fn result(&mut self, reduce: Reduce, kind: Kind) -> PolarsResult<Cell<'static>> {
-        let scale = if let Kind::Number(places) = kind { 10_f64.powi(places.into()) } else { 1.0 };
+        let scale = 10_f64.powi(kind.places().unwrap_or(0).into());
         Ok(match reduce {
             Reduce::Rows => Cell::Int(self.rows),
             Reduce::Count => Cell::Int(self.count),
@@ -219,7 +229,11 @@ impl Tally {
                 self.values.sort_by(f64::total_cmp);
                 let at = part * (self.values.len() - 1) as f64;
                 let (low, high) = (self.values[at.floor() as usize], self.values[at.ceil() as usize]);
-                Cell::Double(low + (high - low) * at.fract())
+                let between = low + (high - low) * at.fract();
+                match reduce.gives(kind) {
+                    Kind::Double => Cell::Double(between),
+                    _ => Cell::Int(between.floor() as i64),
+                }
             }
         })
     }

@@ -10,7 +10,7 @@ use super::literal::{kind_of, literal};
 use super::names::{Column, find, is_same, no_column};
 use super::node::{Frame, Function, Node, Order};
 use super::refusal::{Planned, not_here, wrong};
-use super::value::{Cell, INTEGER, Kind};
+use super::value::{Cell, Kind};
 use sqlparser::ast::{
     BinaryOperator, CastKind, CeilFloorKind, DuplicateTreatment, Expr, FunctionArg, FunctionArgExpr,
     FunctionArguments, Ident, NamedWindowDefinition, NamedWindowExpr, OrderByExpr, TrimWhereField,
@@ -206,7 +206,7 @@ impl Scope<'_> {
             _ => return Ok(None),
         };
         let text = match self.node(&by.value)? {
-            Node::Literal(Cell::Int(of), INTEGER) => of.to_string(),
+            Node::Literal(Cell::Int(of), Kind::Integer) => of.to_string(),
             Node::Literal(Cell::Text(text), _) => text.into_owned(),
             _ => String::new(),
         };

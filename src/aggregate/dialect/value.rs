@@ -19,8 +19,10 @@ pub(super) enum Kind {
     /// Of NULL alone.
     Null,
     Bool,
-    /// A whole number in 64 bits that counts units of this decimal place: 0 for integers, 2 for hundredths.
-    Number(u8),
+    /// A whole number in 64 bits.
+    Integer,
+    /// An exact number with decimal places, in units of the last one: hundredths for 2.
+    Decimal(u8),
     Double,
     Text,
     Day,
@@ -28,14 +30,12 @@ pub(super) enum Kind {
     Time,
 }
 
-pub(super) const INTEGER: Kind = Kind::Number(0);
-
 impl Kind {
     /// The type in which polars holds it.
     pub(super) fn in_polars(self) -> DataType {
         match self {
             Self::Bool => DataType::Boolean,
-            Self::Number(_) | Self::Null => DataType::Int64,
+            Self::Integer | Self::Decimal(_) | Self::Null => DataType::Int64,
             Self::Double => DataType::Float64,
             Self::Text => DataType::String,
             Self::Day => DataType::Date,
@@ -47,7 +47,7 @@ impl Kind {
     pub(super) fn of(dtype: &DataType) -> Option<Self> {
         Some(match dtype {
             DataType::Boolean => Self::Bool,
-            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => INTEGER,
+            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => Self::Integer,
             DataType::Float32 | DataType::Float64 => Self::Double,
             DataType::String => Self::Text,
             DataType::Date => Self::Day,
@@ -56,8 +56,17 @@ impl Kind {
         })
     }
 
-    pub(super) const fn is_number(self) -> bool {
-        matches!(self, Self::Number(_) | Self::Double)
+    /// Decimal places of an exact number.
+    pub(super) const fn places(self) -> Option<u8> {
+        match self {
+            Self::Integer => Some(0),
+            Self::Decimal(places) => Some(places),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_number(self) -> bool {
+        self.places().is_some() || self == Self::Double
     }
 
     /// The type that holds the values of two.
@@ -65,9 +74,11 @@ impl Kind {
         Some(match (self, other) {
             (one, other) if one == other => one,
             (Self::Null, other) | (other, Self::Null) => other,
-            (Self::Number(one), Self::Number(other)) => Self::Number(one.max(other)),
-            (Self::Number(_), Self::Double) | (Self::Double, Self::Number(_)) => Self::Double,
             (Self::Day, Self::Time) | (Self::Time, Self::Day) => Self::Time,
+            (one, other) if one.is_number() && other.is_number() => match (one.places(), other.places()) {
+                (Some(one), Some(other)) => Self::Decimal(one.max(other)),
+                _ => Self::Double,
+            },
             _ => return None,
         })
     }
@@ -77,8 +88,8 @@ impl Kind {
         match self {
             Self::Null => "NULL",
             Self::Bool => "TRUE or FALSE",
-            Self::Number(0) => "a whole number",
-            Self::Number(_) | Self::Double => "a number",
+            Self::Integer => "a whole number",
+            Self::Decimal(_) | Self::Double => "a number",
             Self::Text => "a text",
             Self::Day => "a day",
             Self::Time => "a time",
@@ -201,7 +212,8 @@ impl<'a> Cell<'a> {
         Ok(match (self, kind) {
             (Self::Text(text), _) => text.to_string(),
             (Self::Bool(of), _) => of.to_string(),
-            (Self::Int(of), Kind::Number(places)) => with_places(*of, places),
+            (Self::Int(of), Kind::Integer) => of.to_string(),
+            (Self::Int(of), Kind::Decimal(places)) => with_places(*of, places),
             (Self::Double(of), _) if *of == 0.0 || (1e-4..1e15).contains(&of.abs()) => format!("{of:?}"),
             (Self::Double(_), _) => return Err("a very large or small number has no text".to_owned()),
             (Self::Day(of), _) => day_of_epoch(*of).ok_or("a day is outside of the calendar")?.to_string(),

@@ -354,5 +354,5 @@ pub(super) fn starred(columns: &[Column], table: Option<&str>, without: &[String
 
 /// A column of NULL has the type of a number in a file.
 pub(super) const fn stored(kind: Kind) -> Kind {
-    if matches!(kind, Kind::Null) { super::super::value::INTEGER } else { kind }
+    if matches!(kind, Kind::Null) { Kind::Integer } else { kind }
 }

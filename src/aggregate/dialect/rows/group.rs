@@ -5,7 +5,7 @@ use super::super::names::{Column, Ids, Rows};
 use super::super::node::{Id, Node, Window};
 use super::super::reduce::Reduce;
 use super::super::refusal::{Planned, wrong};
-use super::super::value::{Cell, INTEGER, Kind};
+use super::super::value::{Cell, Kind};
 use super::from::stored;
 use super::window::{OverColumns, ordered};
 use crate::aggregate::count::{Key, MOST_KEYS, counted};
@@ -33,7 +33,7 @@ pub(super) fn grouped(
         let Some(count) = rows.columns.last().map(|column| column.id.clone()) else { return Ok(rows) };
         let places = rows.columns.iter().map(|column| column.id.clone());
         let keys: Made = needed.keys.iter().cloned().zip(places).collect();
-        let reduces = vec![(Node::Reduce(Reduce::Rows, None, false, INTEGER), count)];
+        let reduces = vec![(Node::Reduce(Reduce::Rows, None, false, Kind::Integer), count)];
         replace(nodes, (&keys, &reduces), &columns)?;
         return Ok(rows);
     }
@@ -111,7 +111,7 @@ pub(super) fn windowed(mut rows: Rows, nodes: Vec<&mut Node>, ids: &Ids) -> Plan
         return Ok(rows);
     }
     let (mut steps, mut made) = (Vec::new(), Made::new());
-    let row = ids.of(&Node::Literal(Cell::Int(0), INTEGER), &mut steps);
+    let row = ids.of(&Node::Literal(Cell::Int(0), Kind::Integer), &mut steps);
     let mut windows = Vec::new();
     for node in found {
         let Node::Window(window) = &node else { continue };
@@ -190,7 +190,7 @@ pub(super) fn plain_count(
         return Ok(None);
     }
     let (frame, names) = counted(&rows.filings, &by)?;
-    let kinds = keys.iter().map(Node::kind).chain([INTEGER]);
+    let kinds = keys.iter().map(Node::kind).chain([Kind::Integer]);
     let columns = names.into_iter().zip(kinds);
     let columns =
         columns.map(|(id, kind)| Column { table: String::new(), name: id.to_string(), id, kind }).collect();

@@ -3,7 +3,7 @@
 use super::super::names::{Column, is_same};
 use super::super::node::{Id, Node};
 use super::super::refusal::{Planned, wrong};
-use super::super::value::{Cell, INTEGER};
+use super::super::value::{Cell, Kind};
 use polars::prelude::{
     Expr as Lazy, JoinArgs, JoinCoalesce, JoinType, LazyFrame, MaintainOrderJoin, SortMultipleOptions, col,
 };
@@ -104,7 +104,7 @@ pub(super) fn order_of_result(columns: &[Column], order: &OrderBy) -> Planned<Ve
 /// The number of rows that a limit names.
 pub(super) fn rows_of_limit(node: &Node) -> Planned<Option<u32>> {
     match node {
-        Node::Literal(Cell::Int(of @ 0..), INTEGER) => Ok(Some(u32::try_from(*of).unwrap_or(u32::MAX))),
+        Node::Literal(Cell::Int(of @ 0..), Kind::Integer) => Ok(Some(u32::try_from(*of).unwrap_or(u32::MAX))),
         Node::Literal(Cell::Null, _) => Ok(None),
         _ => wrong("LIMIT and OFFSET take a number", "such as: LIMIT 10"),
     }

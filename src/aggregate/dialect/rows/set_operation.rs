@@ -4,7 +4,7 @@ use super::super::coerce::cast_as;
 use super::super::names::{Column, Rows};
 use super::super::node::{Frame, Id, Seen};
 use super::super::refusal::{Planned, not_here, wrong};
-use super::super::value::INTEGER;
+use super::super::value::Kind;
 use super::order::in_order;
 use super::query::Planner;
 use super::select::unique;
@@ -62,7 +62,7 @@ impl Planner<'_> {
     fn numbered(&self, left: LazyFrame, right: LazyFrame, by: &mut Vec<Id>) -> (LazyFrame, LazyFrame) {
         let (seen, frame) = (Seen::RowNumber, Frame::All);
         let (of, order) = (Vec::new(), Vec::new());
-        let window = OverColumns { seen, of, by: by.clone(), order, frame, kind: INTEGER };
+        let window = OverColumns { seen, of, by: by.clone(), order, frame, kind: Kind::Integer };
         let id = self.ids.next();
         let number = window.in_polars(&by[0]).alias(id.clone());
         by.push(id);
