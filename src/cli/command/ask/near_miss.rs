@@ -5,11 +5,12 @@ use crate::cli::exit::CommandError;
 use crate::contract::nearest::nearest;
 
 /// Columns of few values, and a table that has all of these.
-const COLUMNS: [(&str, &str); 8] = [
+const COLUMNS: [(&str, &str); 9] = [
     ("city_clean", "filings"),
     ("county", "filings"),
     ("county_key", "filings"),
     ("entity_type", "filings"),
+    ("filed_month", "filings"),
     ("industry_sector", "filings"),
     ("industry_type", "filings"),
     ("status", "filings"),
@@ -33,10 +34,13 @@ pub(super) fn hints(
     Ok(hints)
 }
 
-/// The known value nearest to a text that is none of them.
+/// The known value nearest to a text that is none of them. Another month is no misspelt one: of those, the one that a day is in.
 fn meant<'k>(text: &str, known: &[&'k str]) -> Option<&'k str> {
     if known.contains(&text) {
         return None;
+    }
+    if text.starts_with(|first: char| first.is_ascii_digit()) {
+        return known.iter().copied().find(|value| !value.is_empty() && text.starts_with(value));
     }
     let same_letters = known.iter().copied().find(|value| value.to_lowercase() == text.to_lowercase());
     same_letters.or_else(|| nearest(text, known.iter().copied(), ALIKE))
@@ -72,5 +76,8 @@ mod tests {
         assert_eq!(meant("Orlando", &known), Some("ORLANDO"));
         assert_eq!(meant("Duvall", &known), Some("Duval"));
         assert_eq!((meant("Duval", &known), meant("Bay", &known)), (None, None));
+        let months = ["2026-09", "2026-10", ""];
+        assert_eq!(meant("2026-10-01", &months), Some("2026-10"));
+        assert_eq!((meant("2026-11", &months), meant("2026-10", &months)), (None, None));
     }
 }
