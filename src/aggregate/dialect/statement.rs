@@ -67,9 +67,9 @@ pub(super) fn parsed(sql: &str) -> Planned<Query> {
         }
         Err(error) => {
             let text = error.to_string();
-            let said = text.lines().next().unwrap_or_default().trim_start_matches("sql parser error: ");
-            let form = FORMS.iter().find(|(part, _)| said.contains(part)).map_or(SUCH_AS, |(_, form)| form);
-            return wrong(said, form);
+            let reason = text.lines().next().unwrap_or_default().trim_start_matches("sql parser error: ");
+            let form = FORMS.iter().find(|(part, _)| reason.contains(part)).map_or(SUCH_AS, |(_, form)| form);
+            return wrong(reason, form);
         }
     };
     match (statements.next(), statements.next()) {

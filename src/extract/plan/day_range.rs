@@ -78,13 +78,13 @@ fn hot_ranges(hot: &[Date], expected: &dyn Fn(Date) -> f64, outline: &Outline<'_
         return Vec::new();
     };
     let quiet = |at: &usize| span_days(hot[*at], hot[*at - 1]);
-    let Some(apart) = (1..hot.len()).max_by_key(quiet).filter(|at| quiet(at) > 2) else {
+    let Some(split) = (1..hot.len()).max_by_key(quiet).filter(|at| quiet(at) > 2) else {
         return vec![(oldest, newest)];
     };
     let cost =
         |ranges: &[(Date, Date)]| ranges.iter().map(|days| cost_of_hot_days(*days, expected, outline)).sum();
-    let mut two = hot_ranges(&hot[..apart], expected, outline);
-    two.extend(hot_ranges(&hot[apart..], expected, outline));
+    let mut two = hot_ranges(&hot[..split], expected, outline);
+    two.extend(hot_ranges(&hot[split..], expected, outline));
     let (one, together): (_, f64) = ([(oldest, newest)], cost(&[(oldest, newest)]));
     let separately: f64 = cost(&two);
     if together <= separately { one.to_vec() } else { two }

@@ -20,7 +20,7 @@ const USUAL_SECOND: [&str; 3] = [
 ];
 
 /// Other characters that a name may begin with.
-const ODD_FIRST: &str = "\"#'(&$@*.!-+/%?=:~_[{<\\|^`,;)]}>";
+const RARE_FIRST: &str = "\"#'(&$@*.!-+/%?=:~_[{<\\|^`,;)]}>";
 
 /// Weight of the usual second characters, in names.
 const USUAL_NAMES: f64 = 50.0;
@@ -123,7 +123,7 @@ impl PrefixModel {
         is_asked: &dyn Fn(NamePrefix, bool) -> bool,
     ) -> Vec<Guess> {
         let places = self.places(total as f64);
-        let usual = [USUAL_FIRST, USUAL_SECOND[0], ODD_FIRST].into_iter().flat_map(str::chars);
+        let usual = [USUAL_FIRST, USUAL_SECOND[0], RARE_FIRST].into_iter().flat_map(str::chars);
         let letters: BTreeSet<char> = self.letters.iter().copied().chain(usual).collect();
         let seconds = [0, 1, 2].map(|class| places.seconds(class, &letters));
         let mut guesses = Vec::new();

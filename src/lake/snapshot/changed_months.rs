@@ -42,8 +42,8 @@ impl Staging {
     ///
     /// A business is in one month of filings. Its rows in other tables by month are in the same month, so one month at a time is in
     /// memory; a row of a business of another month counts too.
-    pub fn odd_keys(&self) -> Result<BTreeMap<Table, u64>, LakeError> {
-        let mut odd = BTreeMap::new();
+    pub fn invalid_keys(&self) -> Result<BTreeMap<Table, u64>, LakeError> {
+        let mut invalid = BTreeMap::new();
         let mut by_month: BTreeMap<Month, Vec<(Table, &StagedFile)>> = BTreeMap::new();
         for table in Table::ALL {
             let (new, kept): (Vec<_>, Vec<_>) =
@@ -51,23 +51,23 @@ impl Staging {
             let months: Option<Vec<Month>> = new.iter().map(|file| month_in(&file.entry.path)).collect();
             match (table, months) {
                 _ if new.is_empty() => {}
-                (Table::Filings, _) => *odd.entry(table).or_default() += odd_ids(&new, &kept)?,
+                (Table::Filings, _) => *invalid.entry(table).or_default() += repeated_ids(&new, &kept)?,
                 (_, Some(months)) => {
                     new.iter()
                         .zip(months)
                         .for_each(|(file, month)| by_month.entry(month).or_default().push((table, file)));
                 }
-                (_, None) => *odd.entry(table).or_default() += repeated_keys(table, &new)?,
+                (_, None) => *invalid.entry(table).or_default() += repeated_keys(table, &new)?,
             }
         }
         for (month, files) in by_month {
             let businesses = self.businesses_of(month)?;
             for (table, file) in files {
-                *odd.entry(table).or_default() += odd_in_month(table, file, &businesses)?;
+                *invalid.entry(table).or_default() += invalid_in_month(table, file, &businesses)?;
             }
         }
-        odd.retain(|_, rows| *rows > 0);
-        Ok(odd)
+        invalid.retain(|_, rows| *rows > 0);
+        Ok(invalid)
     }
 
     /// The businesses of a month, ascending.
@@ -93,7 +93,7 @@ fn repeated_keys(table: Table, files: &[&StagedFile]) -> Result<u64, LakeError> 
 }
 
 /// Number of rows of a month's file whose key is in another row of it, or whose business is none of the month's.
-fn odd_in_month(table: Table, file: &StagedFile, businesses: &[i64]) -> Result<u64, LakeError> {
+fn invalid_in_month(table: Table, file: &StagedFile, businesses: &[i64]) -> Result<u64, LakeError> {
     let rows = read_part(&file.path, Some(table.key()))?;
     // A file is in the order of its table, so equal keys are neighbours.
     let keys = partition(rows.columns()).map_err(LakeError::arrow("compare rows"))?.len();
@@ -103,16 +103,16 @@ fn odd_in_month(table: Table, file: &StagedFile, businesses: &[i64]) -> Result<u
 }
 
 /// Number of businesses that are in the new months twice, or in a new and a kept month.
-fn odd_ids(new: &[&StagedFile], kept: &[&StagedFile]) -> Result<u64, LakeError> {
+fn repeated_ids(new: &[&StagedFile], kept: &[&StagedFile]) -> Result<u64, LakeError> {
     let rows: u64 = new.iter().map(|file| file.entry.rows).sum();
     let mut ids = Vec::with_capacity(usize::try_from(rows).unwrap_or(0));
     for file in new {
         ids.extend(business_ids(&file.path)?);
     }
     ids.sort_unstable();
-    let mut odd = ids.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    let mut invalid = ids.windows(2).filter(|pair| pair[0] == pair[1]).count();
     for file in kept {
-        odd += ids_in_part(&file.path, &ids)?.len();
+        invalid += ids_in_part(&file.path, &ids)?.len();
     }
-    Ok(odd as u64)
+    Ok(invalid as u64)
 }

@@ -128,14 +128,14 @@ fn rows_whose_key_or_business_is_in_another_row_are_counted() -> Result {
         let part = writer.write_month(*table, months[*month], rows)?;
         staging.set_month(*table, months[*month], Some(part))?;
     }
-    assert_eq!(staging.odd_keys()?, BTreeMap::new());
+    assert_eq!(staging.invalid_keys()?, BTreeMap::new());
     for (rows, odd) in [(officers(&[(3, 0), (3, 0), (2, 0)]), 1), (officers(&[(3, 0), (1, 2)]), 1)] {
         staging.set_month(
             Table::Officers,
             months[1],
             Some(writer.write_month(Table::Officers, months[1], &rows)?),
         )?;
-        assert_eq!(staging.odd_keys()?, BTreeMap::from([(Table::Officers, odd)]));
+        assert_eq!(staging.invalid_keys()?, BTreeMap::from([(Table::Officers, odd)]));
     }
     Ok(())
 }

@@ -22,17 +22,17 @@ pub(super) struct Arrived<'a> {
     /// The source of each file; none of one that does not count.
     pub(super) keys: &'a [Option<SourceKey>],
     pub(super) kinds: &'a [Kind],
-    /// Businesses that are merged apart from their month.
-    pub(super) strayed: &'a HashSet<i64>,
+    /// Businesses with records of more than one month, which are merged outside of it.
+    pub(super) moved: &'a HashSet<i64>,
 }
 
 /// A month to merge.
 pub(super) struct MonthJob {
     pub(super) month: Month,
     pub(super) paths: MonthPaths,
-    /// Businesses that leave the month, or were merged apart from it.
+    /// Businesses that leave the month, or were merged outside of it.
     pub(super) leaving: BTreeSet<i64>,
-    /// Businesses merged apart from the month.
+    /// Businesses merged outside of the month.
     pub(super) entering: Vec<Merged>,
     /// Whether all businesses are merged again.
     pub(super) is_all: bool,
@@ -127,7 +127,7 @@ pub(super) fn merge_month(
     writer: &PartWriter,
 ) -> Result<MonthMade> {
     let spools = arrived.spools(job.month)?;
-    let arrivals = arrived.arrivals(&spools, &|id| !arrived.strayed.contains(&id));
+    let arrivals = arrived.arrivals(&spools, &|id| !arrived.moved.contains(&id));
     let mut all: Vec<(i64, &[Arrival<'_>])> = by_business(&arrivals).collect();
     let ids: HashSet<i64> = all.iter().map(|(id, _)| *id).collect();
     let is_touched = |id: i64| job.is_all || ids.contains(&id) || job.leaving.contains(&id);
@@ -175,14 +175,14 @@ impl MonthMade {
 }
 
 /// The records of businesses that are in more than one month, by business.
-pub(super) fn strayed_sources(
+pub(super) fn sources_of_moved(
     arrived: &Arrived<'_>,
     months: &BTreeSet<Month>,
 ) -> io::Result<HashMap<i64, Sources>> {
     let mut kept = Spools { records: Vec::new(), events: Vec::new() };
     for month in months {
         let spools = arrived.spools(*month)?;
-        for entry in entries(&spools.records).filter(|entry| arrived.strayed.contains(&entry.id)) {
+        for entry in entries(&spools.records).filter(|entry| arrived.moved.contains(&entry.id)) {
             push_entry(&mut kept.records, entry);
         }
     }

@@ -1,8 +1,8 @@
 //! The merge of all months, by several threads.
 
 use super::batches::{Before, MonthPaths, TABLES};
-use super::month::{Arrived, MonthJob, MonthMade, merge_month, strayed_sources};
-use super::places::{Strayed, month_of_number};
+use super::month::{Arrived, MonthJob, MonthMade, merge_month, sources_of_moved};
+use super::places::{Moved, month_of_number};
 use crate::import::business::merge::{Merged, Terms, merge};
 use crate::import::business::rows::Mapping;
 use crate::import::business::stored::Existing;
@@ -32,13 +32,13 @@ pub(super) struct MonthsMade {
 pub(super) fn merge_months(
     staging: &mut Staging,
     arrived: &Arrived<'_>,
-    strayed: BTreeMap<i64, Strayed>,
+    moved: BTreeMap<i64, Moved>,
     terms: &Terms,
     industries: &Industries,
 ) -> Result<MonthsMade> {
     let mut made = MonthsMade::default();
-    let apart = merge_strayed(staging, arrived, strayed, terms, industries, &mut made)?;
-    let jobs = jobs(staging, arrived, apart, terms.is_all_new || terms.is_anew)?;
+    let moves = merge_moved(staging, arrived, moved, terms, industries, &mut made)?;
+    let jobs = jobs(staging, arrived, moves, terms.is_all_new || terms.is_anew)?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(jobs.len()).max(1);
     let writer = staging.part_writer();
     let waiting = Mutex::new(jobs);
@@ -81,54 +81,52 @@ fn take(staging: &mut Staging, month: MonthMade, made: &mut MonthsMade) -> Resul
     Ok(())
 }
 
-/// Businesses merged apart from their months.
+/// Businesses that were merged outside of their months.
 #[derive(Default)]
-struct Apart {
+struct Moves {
     leaving: BTreeMap<Month, BTreeSet<i64>>,
     entering: BTreeMap<Month, Vec<Merged>>,
 }
 
 /// Merges the businesses whose records are of different months.
-fn merge_strayed(
+fn merge_moved(
     staging: &Staging,
     arrived: &Arrived<'_>,
-    strayed: BTreeMap<i64, Strayed>,
+    moved: BTreeMap<i64, Moved>,
     terms: &Terms,
     industries: &Industries,
     made: &mut MonthsMade,
-) -> Result<Apart> {
+) -> Result<Moves> {
     let mapping = Mapping::new(industries, city_clean);
-    let months =
-        strayed.values().flat_map(|strayed| &strayed.months).filter_map(|number| month_of_number(*number));
-    let mut sources = strayed_sources(arrived, &months.collect())?;
-    let mut known = known_strayed(staging, &strayed)?;
-    let mut apart = Apart::default();
-    for (id, strayed) in strayed {
+    let months = moved.values().flat_map(|moved| &moved.months).filter_map(|number| month_of_number(*number));
+    let mut sources = sources_of_moved(arrived, &months.collect())?;
+    let mut known = known_of_moved(staging, &moved)?;
+    let mut moves = Moves::default();
+    for (id, moved) in moved {
         let mut sources = sources.remove(&id).unwrap_or_default();
-        sources.events.extend(strayed.events);
+        sources.events.extend(moved.events);
         made.read += sources.records.len() as u64;
         let Some(merged) = merge(known.remove(&id), sources, terms, &mapping) else { continue };
-        if let Some(home) = strayed.home.and_then(month_of_number) {
-            apart.leaving.entry(home).or_default().insert(id);
+        if let Some(home) = moved.home.and_then(month_of_number) {
+            moves.leaving.entry(home).or_default().insert(id);
         }
         made.added += u64::from(merged.is_new);
         made.changed += u64::from(merged.is_changed);
         made.changes.extend_from_slice(&merged.changes);
         made.replaced.extend(merged.changed_from.map(|from| (id, from)));
         if let Some(month) = Month::of(merged.business.filing.filed_date) {
-            apart.entering.entry(month).or_default().push(merged);
+            moves.entering.entry(month).or_default().push(merged);
         }
     }
-    Ok(apart)
+    Ok(moves)
 }
 
-/// What the lake has of strayed businesses.
-fn known_strayed(staging: &Staging, strayed: &BTreeMap<i64, Strayed>) -> Result<HashMap<i64, Existing>> {
-    let homes: BTreeSet<Month> =
-        strayed.values().filter_map(|strayed| month_of_number(strayed.home?)).collect();
+/// What the lake has of moved businesses.
+fn known_of_moved(staging: &Staging, moved: &BTreeMap<i64, Moved>) -> Result<HashMap<i64, Existing>> {
+    let homes: BTreeSet<Month> = moved.values().filter_map(|moved| month_of_number(moved.home?)).collect();
     let mut found = HashMap::new();
     for month in homes {
-        let before = Before::read(&paths(staging, month)?, &|id| strayed.contains_key(&id))?;
+        let before = Before::read(&paths(staging, month)?, &|id| moved.contains_key(&id))?;
         found.extend(before.businesses()?);
     }
     Ok(found)
@@ -142,10 +140,10 @@ fn paths(staging: &Staging, month: Month) -> Result<MonthPaths> {
     Ok(paths)
 }
 
-fn jobs(staging: &Staging, arrived: &Arrived<'_>, mut apart: Apart, is_all: bool) -> Result<Vec<MonthJob>> {
+fn jobs(staging: &Staging, arrived: &Arrived<'_>, mut moves: Moves, is_all: bool) -> Result<Vec<MonthJob>> {
     let spooled = arrived.records.iter().chain(arrived.events).flat_map(|spool| spool.partitions());
     let mut months: BTreeSet<Month> = spooled.filter_map(month_of_number).collect();
-    months.extend(apart.leaving.keys().chain(apart.entering.keys()));
+    months.extend(moves.leaving.keys().chain(moves.entering.keys()));
     if is_all {
         months.extend(staging.month_files(Table::Filings).into_keys());
     }
@@ -153,8 +151,8 @@ fn jobs(staging: &Staging, arrived: &Arrived<'_>, mut apart: Apart, is_all: bool
         Ok(MonthJob {
             month,
             paths: paths(staging, month)?,
-            leaving: apart.leaving.remove(&month).unwrap_or_default(),
-            entering: apart.entering.remove(&month).unwrap_or_default(),
+            leaving: moves.leaving.remove(&month).unwrap_or_default(),
+            entering: moves.entering.remove(&month).unwrap_or_default(),
             is_all,
         })
     };

@@ -90,8 +90,8 @@ fn look_at_tables(
     aggregates: Option<&[(String, String)]>,
     evidence: &mut Evidence,
 ) -> Result<()> {
-    let odd_keys = staging.odd_keys()?.into_iter();
-    evidence.repeated_keys = odd_keys.map(|(table, rows)| (table.name().to_owned(), rows)).collect();
+    let invalid_keys = staging.invalid_keys()?.into_iter();
+    evidence.repeated_keys = invalid_keys.map(|(table, rows)| (table.name().to_owned(), rows)).collect();
     evidence.sums = wrong_sums(staging, aggregates)?;
     Ok(())
 }

@@ -29,11 +29,11 @@ impl Site {
         if let Some((page, route)) = self.open_page(uri.path()) {
             return Reply::open(if is_read { page } else { self.wrong_method(method, READ) }, route);
         }
-        let Some((asked, argument)) = Asked::of(uri.path()) else {
+        let Some((keyed, argument)) = KeyedRoute::of(uri.path()) else {
             let missing = self.problem(404, format!("no route {} {}", cut(method.as_str()), cut(uri.path())));
             return Reply::open(not_found(missing, "route"), "none");
         };
-        let route = asked.route();
+        let route = keyed.route();
         if !is_read {
             return Reply::open(self.wrong_method(method, READ), route);
         }
@@ -44,7 +44,7 @@ impl Site {
         // Every request with a valid key is counted, a 403 and a 304 too.
         let counted = self.service.count(&caller).await;
         let left = counted.as_ref().ok().map(|counted| counted.left);
-        let answered = self.answer(&caller, counted, asked, argument, uri, headers);
+        let answered = self.answer(&caller, counted, keyed, argument, uri, headers);
         let response = answered.unwrap_or_else(|error| match &error {
             ApiError::NotFound(missing, _) => not_found(self.refusal(&error), name(*missing)),
             _ => self.refusal(&error),
@@ -57,15 +57,15 @@ impl Site {
         &self,
         caller: &Caller,
         counted: Result<Counted, ApiError>,
-        asked: Asked,
+        keyed: KeyedRoute,
         argument: Option<&str>,
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Result<HttpResponse, ApiError> {
-        let (endpoint, counted) = (asked.endpoint(), counted?);
+        let (endpoint, counted) = (keyed.endpoint(), counted?);
         self.service.authorize(caller, endpoint).and(counted.admitted().map_err(ApiError::from))?;
         let arguments = Arguments::from_request(endpoint, argument, uri.query().unwrap_or_default());
-        if asked == Asked::Changes {
+        if keyed == KeyedRoute::Changes {
             return Ok(response(StatusCode::OK, "application/json", self.service.changes(arguments)?));
         }
         let Versioned { body, next, version, snapshot } =
@@ -88,16 +88,16 @@ impl Site {
     }
 }
 
-/// What a path asks that needs a key.
+/// A route that needs a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum KeyedRoute {
     Operation(Endpoint),
     /// The changes of a business: the page at `/` shows them, the API does not have them.
     Changes,
 }
 
-impl Asked {
-    /// The question of a path, and the argument in it.
+impl KeyedRoute {
+    /// The route of a path, and the argument in it.
     fn of(path: &str) -> Option<(Self, Option<&str>)> {
         let id = path.strip_prefix("/changes/").filter(|id| !id.is_empty() && !id.contains('/'));
         let operation = || Endpoint::match_path(path).map(|(of, argument)| (Self::Operation(of), argument));

@@ -25,8 +25,8 @@ pub(super) struct Selection<'s> {
     pub(super) ids: &'s Ids,
 }
 
-/// What is asked of the rows of a `SELECT`.
-struct Asked {
+/// The clauses of a `SELECT`, over its columns.
+struct Clauses {
     /// Names and values of the result.
     outputs: Vec<(String, Node)>,
     keys: Vec<Node>,
@@ -63,27 +63,27 @@ impl Selection<'_> {
                 "put a condition on a count in HAVING, on a window in QUALIFY",
             );
         }
-        let mut asked = self.asked(&columns, std::mem::take(&mut outputs))?;
-        let rows = self.source(conditions, &asked)?;
+        let mut clauses = self.clauses(&columns, std::mem::take(&mut outputs))?;
+        let rows = self.source(conditions, &clauses)?;
         let (mut rows, is_counted) = rows;
-        if asked.is_grouped {
-            let keys = std::mem::take(&mut asked.keys);
+        if clauses.is_grouped {
+            let keys = std::mem::take(&mut clauses.keys);
             let needed = Needed { keys: &keys, is_counted };
-            let all = asked.nodes();
+            let all = clauses.nodes();
             rows = grouped(rows, &needed, all, self.ids)?;
         }
-        if let Some(having) = asked.having.take() {
+        if let Some(having) = clauses.having.take() {
             rows = filtered(rows, vec![having]);
         }
-        rows = windowed(rows, asked.nodes(), self.ids)?;
-        if let Some(qualify) = asked.qualify.take() {
+        rows = windowed(rows, clauses.nodes(), self.ids)?;
+        if let Some(qualify) = clauses.qualify.take() {
             rows = filtered(rows, vec![qualify]);
         }
-        self.result(rows, asked)
+        self.result(rows, clauses)
     }
 
     /// The tables joined, without the rows that a condition leaves out; and whether they are counted already.
-    fn source(&mut self, mut conditions: Vec<Node>, asked: &Asked) -> Planned<(Rows, bool)> {
+    fn source(&mut self, mut conditions: Vec<Node>, clauses: &Clauses) -> Planned<(Rows, bool)> {
         let mut sources = std::mem::take(&mut self.sources).into_iter();
         let Some(mut rows) = sources.next() else {
             return wrong("nothing is selected from", "such as: FROM filings");
@@ -97,10 +97,10 @@ impl Selection<'_> {
             conditions = later;
             rows = matched(rows, right, Kept::Matches, on, self.ids)?;
         }
-        let is_plain = asked.is_grouped && asked.having.is_none();
+        let is_plain = clauses.is_grouped && clauses.having.is_none();
         if is_plain
             && let Some(counted) =
-                super::group::plain_count(&rows, &conditions, &asked.keys, asked.nodes_now())?
+                super::group::plain_count(&rows, &conditions, &clauses.keys, clauses.nodes_now())?
         {
             return Ok((counted, true));
         }
@@ -157,7 +157,7 @@ impl Selection<'_> {
         Ok(outputs)
     }
 
-    fn asked(&self, columns: &[Column], outputs: Vec<(String, Node)>) -> Planned<Asked> {
+    fn clauses(&self, columns: &[Column], outputs: Vec<(String, Node)>) -> Planned<Clauses> {
         let scope = self.scope(columns, &outputs);
         let by_alias = |expr: &Option<Expr>| expr.as_ref().map(|expr| scope.condition(expr)).transpose();
         let (having, qualify) = (by_alias(&self.select.having)?, by_alias(&self.select.qualify)?);
@@ -180,7 +180,7 @@ impl Selection<'_> {
             }
             keys
         });
-        Ok(Asked { outputs, keys, having, qualify, order, is_grouped })
+        Ok(Clauses { outputs, keys, having, qualify, order, is_grouped })
     }
 
     /// What is grouped by, and whether anything is.
@@ -233,16 +233,16 @@ impl Selection<'_> {
     }
 
     /// The columns of the result, in order.
-    fn result(&self, mut rows: Rows, asked: Asked) -> Planned<Rows> {
+    fn result(&self, mut rows: Rows, clauses: Clauses) -> Planned<Rows> {
         let mut steps = Vec::new();
         let mut columns = Vec::new();
-        for (name, node) in &asked.outputs {
+        for (name, node) in &clauses.outputs {
             let id = self.ids.of(node, &mut steps);
             columns.push(Column { table: String::new(), name: name.clone(), id, kind: node.kind() });
         }
         let by: Vec<Order> =
-            asked.order.into_iter().filter(|order| !matches!(order.by, Node::Literal(..))).collect();
-        let placed = |node: &Node| asked.outputs.iter().position(|(_, output)| output == node);
+            clauses.order.into_iter().filter(|order| !matches!(order.by, Node::Literal(..))).collect();
+        let placed = |node: &Node| clauses.outputs.iter().position(|(_, output)| output == node);
         let mut order = Vec::new();
         for by in &by {
             let id = match placed(&by.by) {
@@ -263,7 +263,7 @@ impl Selection<'_> {
     }
 }
 
-impl Asked {
+impl Clauses {
     /// Everything that is computed, to be changed.
     fn nodes(&mut self) -> Vec<&mut Node> {
         let outputs = self.outputs.iter_mut().map(|(_, node)| node);
