@@ -16,8 +16,8 @@
 --                             from the state
 --   share_of_state            part of the state's filings of 15 to 44 days ago
 --   rank_in_state             1 has the most filings of 15 to 44 days ago; equal counts share a rank
---   filings_newer             filings of the newer days of growth
---   filings_older             filings of the older days of growth
+--   filings_newer             filed on the newer days of growth, listed or no more: of older ones fewer are still listed
+--   filings_older             filed on the older days of growth
 --   growth_low                lower end of the interval of growth, which chance alone leaves for 1 county in 100 (Wilson's interval)
 --   growth_high               upper end of the interval
 --   state_growth              growth of the state's filings

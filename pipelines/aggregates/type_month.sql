@@ -5,14 +5,15 @@
 --   entity_type             llc, corporation, partnership, nonprofit, fictitious, trust
 --   filings                 businesses filed in the month
 --   previous_month_filings  the month before; null unless the lake has that month completely
---   month_over_month        filings / previous_month_filings - 1; null unless both months are complete and at least
+--   month_over_month        filings / previous_month_filings - 1; null unless the month is settled, the other complete, and at least
 --                           99 of 100 businesses filed in the earlier one are still listed (see agg_month)
 --   year_ago_filings        the same month a year ago; null unless the lake has it completely
---   year_over_year          filings / year_ago_filings - 1; null unless both months are complete and at least
+--   year_over_year          filings / year_ago_filings - 1; null unless the month is settled, the other complete, and at least
 --                           99 of 100 businesses filed in the earlier one are still listed (see agg_month)
 --   share_of_month          part of the month's filings of all types
 --   complete                the month is over and coverage proves every day of it complete, fictitious names included,
---                           as last read; filings of its last days still arrive for two weeks (see days)
+--                           as last read; filings of its last days still arrive for two weeks
+--   settled                 complete, and its last day is at least 15 days ago: nearly all filings have arrived
 -- Adds up: SELECT SUM(filings) FROM agg_type_month equals SELECT COUNT(*) FROM filings WHERE listed
 WITH counted AS (
     SELECT
@@ -29,7 +30,8 @@ numbered AS (
         c.entity_type AS entity_type,
         c.filings AS filings,
         m.filings AS month_filings,
-        m.complete AS complete
+        m.complete AS complete,
+        m.complete AND m.days_ago >= 15 AS settled
     FROM counted c
     JOIN months m ON m.filed_month = c.filed_month
 )
@@ -38,11 +40,12 @@ SELECT
     n.entity_type AS entity_type,
     n.filings AS filings,
     CASE WHEN mp.complete THEN COALESCE(p.filings, CAST(0 AS BIGINT)) END AS previous_month_filings,
-    CASE WHEN n.complete AND p.complete AND (mp.filed - mp.filings) * 100 <= mp.filed THEN CAST(n.filings AS DOUBLE) / CAST(p.filings AS DOUBLE) - 1 END AS month_over_month,
+    CASE WHEN n.settled AND p.complete AND (mp.filed - mp.filings) * 100 <= mp.filed THEN CAST(n.filings AS DOUBLE) / CAST(p.filings AS DOUBLE) - 1 END AS month_over_month,
     CASE WHEN my.complete THEN COALESCE(y.filings, CAST(0 AS BIGINT)) END AS year_ago_filings,
-    CASE WHEN n.complete AND y.complete AND (my.filed - my.filings) * 100 <= my.filed THEN CAST(n.filings AS DOUBLE) / CAST(y.filings AS DOUBLE) - 1 END AS year_over_year,
+    CASE WHEN n.settled AND y.complete AND (my.filed - my.filings) * 100 <= my.filed THEN CAST(n.filings AS DOUBLE) / CAST(y.filings AS DOUBLE) - 1 END AS year_over_year,
     CAST(n.filings AS DOUBLE) / CAST(n.month_filings AS DOUBLE) AS share_of_month,
-    n.complete AS complete
+    n.complete AS complete,
+    n.settled AS settled
 FROM numbered n
 LEFT JOIN months mp ON mp.month_number = n.month_number - 1
 LEFT JOIN months my ON my.month_number = n.month_number - 12

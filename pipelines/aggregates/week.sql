@@ -1,15 +1,15 @@
 -- How many businesses were filed each week, and is that more or fewer than in the four weeks before?
 --
 -- One row a week that has filings, Monday to Sunday. Counts are listed businesses; in ratios 1 is 100 %. A week is compared by its
--- ordinary days alone, each with the mean of the same weekday in the four weeks before: holidays and dates that filers ask for count
--- for nothing. Seasons do: January is fuller than December.
+-- ordinary days alone, each with the mean of the same weekday in the four weeks before, and by what was filed, listed or no more:
+-- holidays and dates that filers ask for count for nothing. Seasons do: January is fuller than December.
 --   filed_week        Monday of the week
 --   filings           businesses filed in the week
 --   days_complete     days that coverage proves complete, fictitious names included
 --   settled           all seven days are complete and at least 15 days ago: nearly all filings have arrived
 --   compared_days     days that are compared: those with days.four_weeks_before
---   compared_filings  filings of the compared days
---   compared_before   mean filings of the same weekdays in the four weeks before
+--   compared_filings  filed on the compared days (see days)
+--   compared_before   mean of filed on the same weekdays in the four weeks before
 --   change            compared_filings / compared_before - 1; null unless the week is settled and has 4 compared days
 --   usual_change      root mean square of change in the settled weeks of the last 400 days; null with fewer than 8 of them
 --   is_unusual        change is more than 2.5 times usual_change, up or down
@@ -18,7 +18,7 @@ WITH counted AS (
     SELECT d.filed_week AS filed_week, MIN(d.days_ago) AS days_ago, CAST(SUM(d.filings) AS BIGINT) AS filings,
         CAST(SUM(CASE WHEN d.complete THEN 1 ELSE 0 END) AS BIGINT) AS days_complete,
         CAST(COUNT(d.four_weeks_before) AS BIGINT) AS compared_days,
-        CAST(SUM(CASE WHEN d.four_weeks_before IS NOT NULL THEN d.filings ELSE 0 END) AS BIGINT) AS compared_filings,
+        CAST(SUM(CASE WHEN d.four_weeks_before IS NOT NULL THEN d.filed ELSE 0 END) AS BIGINT) AS compared_filings,
         CAST(SUM(COALESCE(d.four_weeks_before, 0)) AS BIGINT) AS compared_before
     FROM days d
     GROUP BY d.filed_week

@@ -1,18 +1,18 @@
 -- What does an ordinary week look like, by type?
 --
 -- One row for each weekday and type that has filings on it, over the complete days (fictitious names included) of the last 365 up to today.
--- Left out: state holidays, 1sts of a month (about 1.7 times a day's filings) and the newest 14 days (filings still
--- arrive). Counts are listed businesses.
+-- Left out: days that are not ordinary (holidays, first open days after them, 1sts and 15ths of a month) and the newest 15 days
+-- (filings still arrive). Counts are listed businesses.
 --   weekday          1 Monday to 7 Sunday, by filing date
 --   entity_type      llc, corporation, partnership, nonprofit, fictitious, trust
 --   days             days counted
 --   filings          businesses filed on them
 --   filings_per_day  filings / days
--- Adds up: SELECT SUM(filings) FROM agg_weekday_type_profile equals SELECT SUM(filings) FROM days d WHERE d.complete AND d.holiday IS NULL AND EXTRACT(DAY FROM d.filed_date) <> 1 AND d.days_ago >= 14 AND d.days_ago < 365
+-- Adds up: SELECT SUM(filings) FROM agg_weekday_type_profile equals SELECT SUM(filings) FROM days d WHERE d.complete AND d.ordinary AND d.days_ago >= 15 AND d.days_ago < 365
 WITH counted_days AS (
     SELECT d.filed_date AS filed_date, d.weekday AS weekday
     FROM days d
-    WHERE d.complete AND d.holiday IS NULL AND EXTRACT(DAY FROM d.filed_date) <> 1 AND d.days_ago >= 14 AND d.days_ago < 365
+    WHERE d.complete AND d.ordinary AND d.days_ago >= 15 AND d.days_ago < 365
 ),
 weekdays AS (
     SELECT d.weekday AS weekday, CAST(COUNT(*) AS BIGINT) AS days FROM counted_days d GROUP BY d.weekday

@@ -77,10 +77,10 @@ pub(crate) fn days(filings: &BTreeMap<Date, DayCount>, coverage: &[CoverageRow],
     days
 }
 
-/// Days that can be compared with others of their weekday, and their filings.
+/// Days that can be compared with others of their weekday, and what was filed on them: of an older day fewer are still listed.
 fn comparable(days: &[DayRow]) -> BTreeMap<Date, i64> {
     let is_comparable = |day: &&DayRow| day.ordinary && day.complete;
-    days.iter().filter(is_comparable).map(|day| (day.filed_date, day.filings)).collect()
+    days.iter().filter(is_comparable).filter_map(|day| Some((day.filed_date, day.filed?))).collect()
 }
 
 /// Gives each comparable day the mean of its weekday in the weeks before.
@@ -129,10 +129,7 @@ fn covered(coverage: &[CoverageRow]) -> BTreeMap<Date, Covered<'_>> {
 fn compare(days: &mut [DayRow]) {
     let mut usual: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
     let is_usual = |day: &&DayRow| {
-        (FULL_AFTER_DAYS..COMPARED_DAYS).contains(&day.days_ago)
-            && day.complete
-            && day.holiday.is_none()
-            && day.filed_date.day() != 1
+        (FULL_AFTER_DAYS..COMPARED_DAYS).contains(&day.days_ago) && day.complete && day.ordinary
     };
     for day in days.iter().filter(is_usual) {
         let (filings, number) = usual.entry(day.weekday).or_default();
@@ -166,6 +163,7 @@ fn month_row(month: &str, days: &[&DayRow]) -> MonthRow {
         month_number: i64::from(first.year()) * 12 + i64::from(first.month()),
         filings: days.iter().map(|day| day.filings).sum(),
         filed: days.iter().map(|day| day.filed).sum(),
+        days_ago: days.iter().map(|day| day.days_ago).min().unwrap_or(0),
         days_complete: days_complete as i64,
         complete,
         settled: complete && days.iter().all(|day| day.settled),
@@ -258,6 +256,7 @@ mod tests {
             ("2026-09", 5, 30, true, true),
         ];
         assert_eq!(seen, expected);
+        assert_eq!([0, 1, 2].map(|at| months[at].days_ago), [0, 21, 51]);
         assert_eq!(months[2].filed, Some(7), "with those that are no longer listed");
         assert_eq!(months[0].month_number - months[2].month_number, 2);
     }
@@ -267,6 +266,16 @@ mod tests {
         let coverage: Vec<CoverageRow> = dates.iter().flat_map(|day| both(*day, true)).collect();
         let ago = |day: &Date| i64::from(epoch_days(TODAY) - epoch_days(*day));
         days(&counts(dates.iter().map(|day| (*day, ago(day)))), &coverage, TODAY)
+    }
+
+    #[test]
+    fn a_day_of_which_it_is_not_known_what_was_filed_is_compared_with_none() {
+        let dates: Vec<Date> = (0..80).map(|ago| minus_days(TODAY, ago)).collect();
+        let coverage: Vec<CoverageRow> = dates.iter().flat_map(|day| both(*day, true)).collect();
+        let counts = dates.iter().map(|day| (*day, DayCount { listed: 5, filed: None })).collect();
+        let days = days(&counts, &coverage, TODAY);
+        assert!(days.iter().all(|day| day.four_weeks_before.is_none() && day.growth_window.is_none()));
+        assert!(days.iter().any(|day| day.fullness == Some(Ratio(1.0))), "by what is listed");
     }
 
     #[test]
@@ -289,9 +298,9 @@ mod tests {
     fn a_day_is_compared_with_the_same_weekday_of_four_weeks() {
         let days = complete_days(0..80);
         let before = |ago: i64| days.iter().find(|day| day.days_ago == ago).expect("a day").four_weeks_before;
-        assert_eq!(before(21), Some(39), "28, 35, 42 and 49 days ago, rounded up");
+        assert_eq!(before(21), Some(40), "filed 28, 35, 42 and 49 days ago, rounded up");
         assert_eq!(before(19), None, "November 1");
-        assert_eq!(before(15), Some((22 + 29 + 43 + 1) / 3), "15 days and 3 weeks ago is October 15");
-        assert_eq!((before(65), before(68)), (Some(76), None), "79 days ago is the last, at least two count");
+        assert_eq!(before(15), Some((23 + 30 + 44) / 3), "15 days and 3 weeks ago is October 15");
+        assert_eq!((before(65), before(68)), (Some(77), None), "79 days ago is the last, at least two count");
     }
 }

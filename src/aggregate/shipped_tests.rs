@@ -7,7 +7,7 @@ use super::on_disk::Cells;
 use super::reconcile::{Scope, read_reconciliation};
 use super::run::{check_sum, load_aggregates};
 use super::tiny_lake::{TinyLake, row};
-use super::tiny_lake::{coverage, covered, lake_covered_by, lake_with_gap};
+use super::tiny_lake::{coverage, covered, lake_as_of, lake_covered_by, lake_with_gap};
 use crate::contract::eastern::days_newest_first;
 use crate::table::Table;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -85,30 +85,6 @@ const OF_TEN_FILINGS: &str = "\
 2026-06-15|Duval|llc|1
 2026-06-15|Lee|llc|1
 2025-07-04|Duval|llc|1
-# county_type_month 2026-07 -- only complete months are compared
-2026-07|Duval|corporation|1|0||0||1.0|1|true
-2026-07|Duval|fictitious|1|0||0||1.0|1|true
-2026-07|Duval|llc|2|1|1.0|1|1.0|0.6666666666666666|1|true
-2026-07||llc|1|0||0||0.3333333333333333|2|true
-# county_type_month 2026-08
-2026-08|Duval|llc|1|2||||1.0|1|false
-# county_type_month 2026-06|Lee
-2026-06|Lee|llc|1|||||0.5|1|true
-# county_month 2026-07 -- a county that no record names is one too
-2026-07|Duval|4|1|3.0|1|3.0|0.8|1|true
-2026-07||1|0||0||0.2|2|true
-# type_month -- of the state
-2026-08|llc|1|3||||1.0|false
-2026-07|corporation|1|0||0||0.2|true
-2026-07|fictitious|1|0||0||0.2|true
-2026-07|llc|3|2|0.5|1|2.0|0.6|true
-2026-06|llc|2|||||1.0|true
-2025-07|llc|1|||||1.0|true
-# month -- sums of the state
-2026-08|1|5||||2|false|1
-2026-07|5|2|2.0|1|5.0|31|true|6
-2026-06|2|||||30|true|2
-2025-07|1|||||31|true|1
 # county_window -- counts back from today, with today as day 1
 2026-08-02|Duval|5|0|3|4|1||false|0.8|1|0|0|||||63
 2026-08-02||1|0|1|1|0||false|0.2|2|0|0|||||63
@@ -125,9 +101,6 @@ const OF_TEN_FILINGS: &str = "\
 2026-06-29|1|7|true|4|0|0|||false
 2026-06-15|2|7|true|6|0|0|||false
 2025-06-30|1|6|false|0|0|0|||false
-# sector_month 2026-07
-2026-07|food|4|1|3.0|0.8|true
-2026-07|trade|1|0||0.2|true
 # sector_county_month 2026-07 -- a county against the state
 2026-07|Duval|food|3|0.75|0.9375
 2026-07|Duval|trade|1|0.25|1.25
@@ -143,10 +116,6 @@ const OF_TEN_FILINGS: &str = "\
 2026-08-02|||1|1|1|0.14285714285714285|1.0|1.0|2
 2026-08-02|32210|Duval|1|1|2|0.14285714285714285|0.2|0.4|2
 2026-08-02|33901|Lee|1|0|1|0.14285714285714285|1.0|1.0|2
-# weekday_type_profile
-1|corporation|6|1|0.16666666666666666
-1|fictitious|6|1|0.16666666666666666
-1|llc|6|4|0.6666666666666666
 # reconcile -- the newest count of the API next to the lake's
 county|last 30 days|Duval|2026-08-02|3|3|0|true
 day|2026-07-06||2026-08-02|3|3|0|true
@@ -159,14 +128,62 @@ month_type|2026-07|other|2026-08-02|0|0|0|true
 2026-08-01|Lee|llc|0|0|1
 ";
 
+/// The same a fortnight later: of July nearly all filings have arrived.
+const OF_MONTHS: &str = "\
+# county_type_month 2026-07 -- only complete months are compared
+2026-07|Duval|corporation|1|0||0||1.0|1|true|true
+2026-07|Duval|fictitious|1|0||0||1.0|1|true|true
+2026-07|Duval|llc|2|1|1.0|1|1.0|0.6666666666666666|1|true|true
+2026-07||llc|1|0||0||0.3333333333333333|2|true|true
+# county_type_month 2026-08
+2026-08|Duval|llc|1|2||||1.0|1|false|false
+# county_type_month 2026-06|Lee
+2026-06|Lee|llc|1|||||0.5|1|true|true
+# county_month 2026-07 -- a county that no record names is one too
+2026-07|Duval|4|1|3.0|1|3.0|0.8|1|true|true
+2026-07||1|0||0||0.2|2|true|true
+# type_month -- of the state
+2026-08|llc|1|3||||1.0|false|false
+2026-07|corporation|1|0||0||0.2|true|true
+2026-07|fictitious|1|0||0||0.2|true|true
+2026-07|llc|3|2|0.5|1|2.0|0.6|true|true
+2026-06|llc|2|||||1.0|true|true
+2025-07|llc|1|||||1.0|true|true
+# month -- sums of the state
+2026-08|1|5||||2|false|1|false
+2026-07|5|2|2.0|1|5.0|31|true|6|true
+2026-06|2|||||30|true|2|true
+2025-07|1|||||31|true|1|true
+# sector_month 2026-07
+2026-07|food|4|1|3.0|0.8|true|true
+2026-07|trade|1|0||0.2|true|true
+";
+
 #[test]
 fn shipped_aggregates_of_ten_filings_are_those_counted_by_hand() {
-    let lake = lake_with_gap(None);
-    for block in OF_TEN_FILINGS.split("# ").skip(1) {
-        let (head, expected) = block.split_once('\n').expect("a head");
-        let (what, _) = head.split_once(" --").unwrap_or((head, ""));
-        let (name, start) = what.split_once(' ').unwrap_or((what, ""));
-        assert_eq!(starting(run(&lake, name), start).join("\n"), expected.trim_end(), "{head}");
+    let lakes =
+        [(lake_with_gap(None), OF_TEN_FILINGS), (lake_as_of("2026-08-15", coverage(None)), OF_MONTHS)];
+    for (lake, blocks) in lakes {
+        for block in blocks.split("# ").skip(1) {
+            let (head, expected) = block.split_once('\n').expect("a head");
+            let (what, _) = head.split_once(" --").unwrap_or((head, ""));
+            let (name, start) = what.split_once(' ').unwrap_or((what, ""));
+            assert_eq!(starting(run(&lake, name), start).join("\n"), expected.trim_end(), "{head}");
+        }
+    }
+}
+
+/// On the first of a month the one that is over is complete, and of its last days filings still arrive: it looked like a collapse.
+#[test]
+fn a_month_is_compared_when_its_filings_have_arrived() {
+    let (early, settled) =
+        (lake_as_of("2026-08-14", coverage(None)), lake_as_of("2026-08-15", coverage(None)));
+    let july = |lake: &TinyLake, name: &str| starting(run(lake, name), "2026-07").remove(0);
+    assert_eq!(july(&early, "month"), "2026-07|5|2||1||31|true|6|false");
+    assert_eq!(july(&settled, "month"), "2026-07|5|2|2.0|1|5.0|31|true|6|true");
+    for name in ["county_month", "county_type_month", "type_month", "sector_month"] {
+        let (early, settled) = (july(&early, name), july(&settled, name));
+        assert!(early.ends_with("|true|false") && settled.ends_with("|true|true"), "{early} {settled}");
     }
 }
 
@@ -181,16 +198,21 @@ fn every_aggregate_with_filings_adds_up_to_its_source() {
         tables.insert(format!("agg_{name}"), vec![lake.run(name, &sql).expect(name).path]);
         let sum = check_sum(name, &sql, &tables).expect(name);
         assert_eq!(sum.is_none(), without.contains(&name), "{name} says to what it adds up");
-        assert!(sum.is_none_or(|sum| sum.aggregate == sum.source && sum.source > 0), "{name}: {sum:?}");
+        // None of these days is ordinary.
+        let has_rows = !name.starts_with("weekday");
+        assert!(
+            sum.is_none_or(|sum| sum.aggregate == sum.source && (sum.source > 0) == has_rows),
+            "{name}: {sum:?}"
+        );
     }
 }
 
 #[test]
 fn one_incomplete_day_takes_its_month_out_of_every_comparison() {
-    let lines = run(&lake_with_gap(Some(date(2026, 6, 20))), "county_type_month");
+    let lake = lake_as_of("2026-08-15", coverage(Some(date(2026, 6, 20))));
     assert_eq!(
-        starting(lines, "2026-07|Duval|llc"),
-        ["2026-07|Duval|llc|2|||1|1.0|0.6666666666666666|1|true"]
+        starting(run(&lake, "county_type_month"), "2026-07|Duval|llc"),
+        ["2026-07|Duval|llc|2|||1|1.0|0.6666666666666666|1|true|true"]
     );
 }
 
@@ -200,12 +222,11 @@ fn a_day_without_fictitious_names_is_complete_only_without_them() {
     coverage.retain(|row| row["filed_date"] != "2026-07-06" || row["entity_type"] == "*");
     let lake = lake_covered_by(coverage);
     let lines = |name: &str, start: &str| starting(run(&lake, name), start);
-    assert_eq!(lines("month", "2026-07"), ["2026-07|5|2||1||30|false|6"]);
+    assert_eq!(lines("month", "2026-07"), ["2026-07|5|2||1||30|false|6|false"]);
     assert_eq!(
         lines("county_type_month", "2026-07|Duval|llc"),
-        ["2026-07|Duval|llc|2|1||1||0.6666666666666666|1|false"]
+        ["2026-07|Duval|llc|2|1||1||0.6666666666666666|1|false|false"]
     );
-    assert_eq!(lines("weekday_profile", "1"), ["1|5|2|0.4"]);
     assert_eq!(
         lines("reconcile", ""),
         [
@@ -314,12 +335,38 @@ fn a_week_is_unusual_against_the_same_weekdays_of_four_weeks_and_the_usual_chang
 }
 
 #[test]
-fn weekday_profile_skips_holidays_firsts_of_a_month_and_days_that_still_fill() {
-    let lines = run(&lake_with_gap(None), "weekday_profile");
-    // Independence Day was observed on Friday, July 3.
-    let expected =
-        ["1|6|6|1.0", "2|7|0|0.0", "3|6|0|0.0", "4|7|0|0.0", "5|6|0|0.0", "6|6|0|0.0", "7|7|0|0.0"];
-    assert_eq!(lines, expected);
+fn weekday_profiles_count_ordinary_days_of_which_filings_have_arrived() {
+    // A Monday and a Tuesday; then a 15th, the first open day after Independence Day, and a day of 14 days ago.
+    let lake =
+        bay(&[("2026-06-08", 3), ("2026-06-09", 1), ("2026-06-15", 9), ("2026-07-06", 9), ("2026-07-19", 9)]);
+    let lines = run(&lake, "weekday_profile");
+    // Of 11 Mondays from May 4 on: not Memorial Day, June 1, June 15 and July 6. Of 11 Tuesdays: not the one after Memorial Day.
+    assert_eq!(lines[..2], ["1|7|3|0.42857142857142855", "2|10|1|0.1"]);
+    assert!(lines[2..].iter().all(|line| line.ends_with("|0|0.0")), "{lines:?}");
+    assert_eq!(run(&lake, "weekday_type_profile"), ["1|llc|7|3|0.42857142857142855", "2|llc|10|1|0.1"]);
+}
+
+/// Of the older days more had vanished: by what is listed the county grew.
+#[test]
+fn growth_counts_what_was_filed_and_is_no_longer_listed() {
+    let rows = |day: &str, listed: &str, number: usize| {
+        let filing =
+            row([("filed_date", day), ("county", "Bay"), ("entity_type", "llc"), ("listed", listed)]);
+        vec![filing; number]
+    };
+    let filings =
+        [rows("2026-07-14", "true", 100), rows("2026-06-16", "true", 80), rows("2026-06-16", "false", 20)];
+    let read = days_newest_first(date(2026, 5, 1), date(2026, 8, 2));
+    let coverage = read.flat_map(|day| ["*", "fictitious"].map(|listing| covered(day, listing, "0", "true")));
+    let lake = TinyLake::of([
+        (Table::Filings, filings.concat()),
+        (Table::Coverage, coverage.collect()),
+        (Table::Statewide, vec![row([("observed_on", "2026-08-02")])]),
+    ]);
+    for name in ["county_window", "county_type_window"] {
+        let line = run(&lake, name).remove(0);
+        assert!(line.contains("|0.0|false|") && line.contains("|100|100|"), "{name}: {line}");
+    }
 }
 
 #[test]

@@ -163,11 +163,16 @@ pub(super) fn lake_with_gap(gap: Option<Date>) -> TinyLake {
 
 /// The same filings with other coverage.
 pub(super) fn lake_covered_by(coverage: Vec<Row>) -> TinyLake {
+    lake_as_of("2026-08-02", coverage)
+}
+
+/// The same filings on another day.
+pub(super) fn lake_as_of(today: &str, coverage: Vec<Row>) -> TinyLake {
     TinyLake::of([
         (Table::Filings, filings()),
         (Table::Coverage, coverage),
         (Table::Changes, changes()),
-        (Table::Statewide, vec![row([("observed_on", "2026-08-02")])]),
+        (Table::Statewide, vec![row([("observed_on", today)])]),
         (
             Table::DailyCounts,
             vec![

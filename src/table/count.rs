@@ -169,10 +169,10 @@ table_row! {
         expected: Option<i64> = "rows the API said the day has, when it was last read; null where it was not",
         complete: bool = "whether coverage proves the day complete, fictitious names included",
         settled: bool = "whether all of it was read complete 30 days or more after it ended",
-        usual_filings: Option<Ratio> = "of the last 114 days: mean of the same weekday over complete days from 30 to 113 days ago, without holidays and 1sts of a month",
+        usual_filings: Option<Ratio> = "of the last 114 days: mean of the same weekday over ordinary and complete days from 30 to 113 days ago",
         fullness: Option<Ratio> = "filings / usual_filings; 1 is as full as usual",
-        four_weeks_before: Option<i64> = "of an ordinary and complete day: mean filings, rounded, of the same weekday in the four weeks before, over at least two ordinary and complete days",
-        growth_window: Option<String> = "newer or older where growth counts the day: an ordinary and complete day of 15 to 42 days ago, and the one 28 days before it",
+        four_weeks_before: Option<i64> = "of an ordinary and complete day with filed: mean of filed, rounded, of the same weekday in the four weeks before, over at least two such days",
+        growth_window: Option<String> = "newer or older where growth counts the day: an ordinary and complete day with filed of 15 to 42 days ago, and the one 28 days before it",
     }
 }
 
@@ -183,6 +183,7 @@ table_row! {
         month_number: i64 = "year * 12 + month: the month before has 1 less, the same month a year ago 12 less",
         filings: i64 = "listed businesses",
         filed: Option<i64> = "businesses filed, listed or no more; null where days has none: years can be compared by this alone",
+        days_ago: i64 = "days since its newest day, 0 today; from 15 on nearly all filings have arrived",
         days_complete: i64 = "days up to today that coverage proves complete, fictitious names included",
         complete: bool = "whether the month is over and every day of it is complete",
         settled: bool = "whether the month is complete and every day of it is settled",
@@ -304,6 +305,7 @@ mod tests {
             month_number: 24_323,
             filings: 2,
             filed: None,
+            days_ago: 20,
             days_complete: 30,
             complete: true,
             settled: false,

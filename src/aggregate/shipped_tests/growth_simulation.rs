@@ -128,7 +128,7 @@ impl Florida {
         let read: Vec<Date> = days_newest_first(minus_days(today, 420), today).collect();
         let count = |day: &Date| self.filings[day].iter().sum::<i64>();
         let counts: BTreeMap<Date, DayCount> =
-            read.iter().map(|day| (*day, DayCount { listed: count(day), filed: None })).collect();
+            read.iter().map(|day| (*day, DayCount { listed: count(day), filed: Some(count(day)) })).collect();
         let covered = |day: &Date, listing: &str| CoverageRow {
             filed_date: *day,
             entity_type: listing.to_owned(),
@@ -151,6 +151,15 @@ impl Florida {
                 Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| self.filings[&row.0][row.1]))),
             ),
         ];
+        let filed = || {
+            let times = |row: &(Date, usize)| usize::try_from(self.filings[&row.0][row.1]).unwrap_or(0);
+            rows.iter().flat_map(move |row| std::iter::repeat_n(*row, times(row)))
+        };
+        let each: [(&str, ArrayRef); 3] = [
+            ("filed_date", Arc::new(Date32Array::from_iter_values(filed().map(|row| epoch_days(row.0))))),
+            ("county", Arc::new(StringArray::from_iter_values(filed().map(|row| self.counties[row.1])))),
+            ("entity_type", Arc::new(StringArray::from_iter_values(filed().map(|_| "llc")))),
+        ];
         let statewide = StatewideRow {
             observed_on: today,
             businesses_total: 0,
@@ -164,6 +173,7 @@ impl Florida {
         let batches = [
             ("days", DayRow::batch(&days(&counts, &coverage, today)).expect("days")),
             ("statewide", StatewideRow::batch(&[statewide]).expect("a row")),
+            ("filings", RecordBatch::try_from_iter(each).expect("columns")),
             ("agg_county_type_day", RecordBatch::try_from_iter(columns).expect("columns")),
         ];
         let write = |(name, batch): (&str, RecordBatch)| {
