@@ -9,15 +9,20 @@ use super::value::{Cell, Kind};
 use sqlparser::ast::BinaryOperator;
 
 /// Functions that other programs have, and what to write here.
-const OTHERS: [(&[&str], &str); 4] = [
+const OTHERS: [(&[&str], &str); 6] = [
     (
         &["current_date", "current_timestamp", "getdate", "now", "today", "localtimestamp"],
-        "name the day: filed_date >= DATE '2026-03-01'",
+        "name the day: filed_date >= DATE '2026-03-01', or count from the lake's: JOIN days USING (filed_date) WHERE days_ago < 30",
     ),
+    (&["adddate", "date_add", "dateadd", "date_sub", "subdate"], "add days: filed_date + 7"),
+    (&["str_to_date", "strptime", "to_date"], "a text YYYY-MM-DD as a day: CAST(x AS DATE)"),
     (&["first", "last", "any_value", "arbitrary"], "which row is first is not known: use MIN or MAX"),
     (&["to_char", "date_format", "format_datetime"], "use strftime(filed_date, '%Y-%m')"),
     (&["isnull", "nvl"], "use COALESCE(x, y)"),
 ];
+
+/// Functions that give lists, or texts of them.
+const LISTS: [&str; 5] = ["array_agg", "group_concat", "list", "listagg", "string_agg"];
 
 /// A function of one row.
 pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
@@ -56,10 +61,19 @@ pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
     }
 }
 
-fn no_function<T>(name: &str) -> Planned<T> {
-    if let Some((_, form)) = OTHERS.iter().find(|(names, _)| names.contains(&name)) {
-        return wrong(format!("there is no function {name}"), *form);
+/// Refuses a function that other programs have, before its arguments are looked at.
+pub(super) fn refuse_other(name: &str) -> Planned<()> {
+    if LISTS.contains(&name) {
+        return not_here(format_args!("the function {name}"));
     }
+    match OTHERS.iter().find(|(names, _)| names.contains(&name)) {
+        Some((_, form)) => wrong(format!("there is no function {name}"), *form),
+        None => Ok(()),
+    }
+}
+
+fn no_function<T>(name: &str) -> Planned<T> {
+    refuse_other(name)?;
     let ours = f::FUNCTIONS.iter().flat_map(|function| function.names);
     let known: Vec<&str> = ours.chain(REDUCES.iter().flat_map(|known| known.names)).copied().collect();
     match crate::contract::nearest::nearest(name, known.iter().copied(), 0.8) {

@@ -100,6 +100,9 @@ pub(super) fn find<'c>(columns: &'c [Column], name: &[Ident]) -> Planned<Option<
     }
 }
 
+/// Columns of `days` that are looked for in tables with `filed_date`.
+const OF_DAYS: [&str; 6] = ["days_ago", "filed_week", "fullness", "holiday", "ordinary", "weekday"];
+
 /// What is wrong with a name that is no column.
 pub(super) fn no_column<T>(columns: &[Column], name: &[Ident]) -> Planned<T> {
     let Some(last) = name.last() else { return wrong("a name is empty", "name a column") };
@@ -118,6 +121,10 @@ pub(super) fn no_column<T>(columns: &[Column], name: &[Ident]) -> Planned<T> {
         let columns =
             if is_name { format!("; for a column, there are {}", known.join(", ")) } else { String::new() };
         let way_out = format!("a text is in single quotes: '{}'{columns}", last.value);
+        return wrong(format!("there is no column {}", last.value), way_out);
+    }
+    if OF_DAYS.contains(&&*last.value.to_lowercase()) {
+        let way_out = "it is a column of days: JOIN days USING (filed_date)";
         return wrong(format!("there is no column {}", last.value), way_out);
     }
     unknown("column", &last.value, &known)

@@ -48,7 +48,8 @@ pub(in crate::aggregate) fn right_names(wrong: &str, known: &[&str]) -> String {
 /// A table that there is not; files are none.
 pub(super) fn no_table<T>(name: &str, known: &[&str]) -> Planned<T> {
     let way_out = if name.contains('/') {
-        "a query names the tables of the lake, not files: FROM filings".to_owned()
+        let meant = name.split('/').find(|part| known.contains(part)).unwrap_or("filings");
+        format!("a query names the tables of the lake, not files: FROM {meant}")
     } else {
         right_names(name, known)
     };

@@ -269,6 +269,7 @@ impl Scope<'_> {
 
     fn function(&self, function: &sqlparser::ast::Function) -> Planned<Node> {
         let name = function.name.to_string().to_lowercase();
+        calls::refuse_other(&name)?;
         let (mut args, mut is_distinct, mut is_of_all) = (Vec::new(), false, false);
         if let FunctionArguments::List(list) = &function.args {
             if !list.clauses.is_empty() {

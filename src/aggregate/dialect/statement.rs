@@ -146,32 +146,47 @@ pub(super) fn tables_of(query: &Query) -> BTreeSet<String> {
     tables
 }
 
-/// The columns that a query compares with a text by `=`, each with its text. None of a text that is no query.
-pub(crate) fn compared_texts(sql: &str) -> Vec<(String, String)> {
-    let mut compared = Compared::default();
+/// The texts that a query compares columns with.
+#[derive(Default)]
+pub(crate) struct ComparedTexts {
+    /// Column and text of each equality, inequality and list.
+    pub(crate) equal: Vec<(String, String)>,
+    /// Column and pattern of each `LIKE`.
+    pub(crate) like: Vec<(String, String)>,
+}
+
+/// What a query compares with texts; nothing of one that cannot be read.
+pub(crate) fn compared_texts(sql: &str) -> ComparedTexts {
+    let mut compared = ComparedTexts::default();
     if let Ok(query) = parsed(sql) {
         let _ = query.visit(&mut compared);
     }
-    compared.0
+    compared
 }
 
-#[derive(Default)]
-struct Compared(Vec<(String, String)>);
-
-impl Visitor for Compared {
+impl Visitor for ComparedTexts {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        if let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = expr
-            && let Expr::Value(text) = &**right
-            && let Value::SingleQuotedString(text) = &text.value
-        {
-            let name = match &**left {
-                Expr::Identifier(name) => Some(name),
-                Expr::CompoundIdentifier(names) => names.last(),
-                _ => None,
-            };
-            self.0.extend(name.map(|name| (name.value.clone(), text.clone())));
+        let (found, of, with) = match expr {
+            Expr::BinaryOp { left, op: BinaryOperator::Eq | BinaryOperator::NotEq, right } => {
+                (&mut self.equal, left, std::slice::from_ref(&**right))
+            }
+            Expr::InList { expr, list, .. } => (&mut self.equal, expr, &list[..]),
+            Expr::Like { expr, pattern, .. } => (&mut self.like, expr, std::slice::from_ref(&**pattern)),
+            _ => return ControlFlow::Continue(()),
+        };
+        let column = match &**of {
+            Expr::Identifier(name) => Some(name),
+            Expr::CompoundIdentifier(names) => names.last(),
+            _ => None,
+        };
+        for text in with {
+            if let (Some(column), Expr::Value(text)) = (column, text)
+                && let Value::SingleQuotedString(text) = &text.value
+            {
+                found.push((column.value.clone(), text.clone()));
+            }
         }
         ControlFlow::Continue(())
     }

@@ -109,8 +109,10 @@ impl Selection<'_> {
 
     fn refuse_other_clauses(&self) -> Planned<()> {
         let select = self.select;
-        let is_other = select.top.is_some()
-            || select.into.is_some()
+        if select.top.is_some() {
+            return wrong("TOP is no part of a query here", "write LIMIT at its end: LIMIT 10");
+        }
+        let is_other = select.into.is_some()
             || !select.lateral_views.is_empty()
             || select.prewhere.is_some()
             || !select.connect_by.is_empty()

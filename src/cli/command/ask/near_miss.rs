@@ -1,4 +1,4 @@
-//! What an equality meant that no row has: `county = 'MIAMI-DADE'`.
+//! What a text meant that no row has: `county = 'MIAMI-DADE'`.
 
 use crate::aggregate::compared_texts;
 use crate::cli::exit::CommandError;
@@ -18,41 +18,65 @@ const COLUMNS: [(&str, &str); 9] = [
 ];
 /// How alike values are that are taken for one another.
 const ALIKE: f64 = 0.8;
+/// So many values are shown where none is near.
+const MOST_SHOWN: usize = 20;
 
-/// Of a query that found nothing, which of its texts no row has, and the nearest that there is. `csv` answers SQL as CSV.
+/// Of a query, which of its texts no row has, and what may be meant. `csv` answers SQL as CSV. Of one that found nothing, more is looked
+/// for.
 pub(super) fn hints(
     sql: &str,
+    has_found: bool,
     csv: &dyn Fn(String) -> Result<String, CommandError>,
 ) -> Result<Vec<String>, CommandError> {
-    let mut hints = Vec::new();
-    for (column, table, text) in equalities(sql) {
-        let values = csv(format!("SELECT {column} FROM {table} GROUP BY {column}"))?;
-        let known: Vec<&str> = values.lines().skip(1).map(|line| line.trim_matches('"')).collect();
-        let hint = |meant| format!("no row has {column} = '{text}'; did you mean '{meant}'?");
-        hints.extend(meant(&text, &known).map(hint));
+    let values = |query: String| -> Result<Vec<String>, CommandError> {
+        let rows = csv(query)?;
+        Ok(rows.lines().skip(1).map(|line| line.trim_matches('"').to_owned()).collect())
+    };
+    let (mut hints, compared) = (Vec::new(), compared_texts(sql));
+    for (name, text) in &compared.equal {
+        let of_few = COLUMNS.iter().find(|(column, _)| column.eq_ignore_ascii_case(name));
+        if let Some((column, table)) = of_few {
+            let known = values(format!("SELECT {column} FROM {table} GROUP BY {column} ORDER BY {column}"))?;
+            hints.extend(hint(column, text, &known));
+        } else if name.eq_ignore_ascii_case("name") && !has_found {
+            let capitals = text.to_uppercase().replace('\'', "''");
+            let named = values(format!("SELECT name FROM filings WHERE upper(name) = '{capitals}' LIMIT 1"))?;
+            hints.extend(named.first().map(|meant| did_you_mean("name", text, meant)));
+        }
     }
+    if !has_found && let Some((column, pattern)) = compared.like.first() {
+        hints.push(format!("LIKE tells capitals from small letters: {column} ILIKE '{pattern}' does not"));
+    }
+    hints.dedup();
     Ok(hints)
+}
+
+fn did_you_mean(column: &str, text: &str, meant: &str) -> String {
+    format!("no row has {column} = '{text}'; did you mean '{meant}'?")
+}
+
+/// What is said of a text that is none of the known values; nothing where nothing is near and there are many.
+fn hint(column: &str, text: &str, known: &[String]) -> Option<String> {
+    let known: Vec<&str> = known.iter().map(String::as_str).filter(|value| !value.is_empty()).collect();
+    if text.is_empty() || known.contains(&text) {
+        return None;
+    }
+    meant(text, &known).map(|meant| did_you_mean(column, text, meant)).or_else(|| {
+        let is_few = (1..=MOST_SHOWN).contains(&known.len());
+        is_few.then(|| format!("no row has {column} = '{text}'; there are {}", known.join(", ")))
+    })
 }
 
 /// The known value nearest to a text that is none of them. Another month is no misspelt one: of those, the one that a day is in.
 fn meant<'k>(text: &str, known: &[&'k str]) -> Option<&'k str> {
-    if known.contains(&text) {
-        return None;
-    }
+    let known = || known.iter().copied();
     if text.starts_with(|first: char| first.is_ascii_digit()) {
-        return known.iter().copied().find(|value| !value.is_empty() && text.starts_with(value));
+        return known().find(|value| text.starts_with(value));
     }
-    let same_letters = known.iter().copied().find(|value| value.to_lowercase() == text.to_lowercase());
-    same_letters.or_else(|| nearest(text, known.iter().copied(), ALIKE))
-}
-
-/// Column, table and text of the equalities of a query that compare one of the columns with a text.
-fn equalities(sql: &str) -> Vec<(&'static str, &'static str, String)> {
-    let of_few_values = |(name, text): (String, String)| {
-        let (column, table) = COLUMNS.iter().find(|(column, _)| column.eq_ignore_ascii_case(&name))?;
-        Some((*column, *table, text))
-    };
-    compared_texts(sql).into_iter().filter_map(of_few_values).collect()
+    let small = text.to_lowercase();
+    let same_letters = known().find(|value| value.to_lowercase() == small);
+    let is_part = |value: &&str| value.to_lowercase().split(['-', '.', ' ']).any(|part| part == small);
+    same_letters.or_else(|| nearest(text, known(), ALIKE)).or_else(|| known().find(is_part))
 }
 
 #[cfg(test)]
@@ -60,24 +84,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equalities_are_those_of_columns_of_few_values() {
-        let sql = "SELECT name FROM filings f WHERE f.county = 'MIAMI-DADE' AND City_Clean='Orlando' AND name = 'X' \
-                   AND status <> 'active' AND entity_type >= 'llc'";
-        let expected =
-            [("county", "filings", "MIAMI-DADE".to_owned()), ("city_clean", "filings", "Orlando".to_owned())];
-        assert_eq!(equalities(sql), expected);
-        assert_eq!(equalities("SELECT 1"), []);
+    fn texts_are_those_of_equalities_lists_and_patterns() {
+        let sql = "SELECT name FROM filings f WHERE f.county = 'MIAMI-DADE' AND City_Clean<>'Orlando' AND entity_type >= 'llc' \
+                   AND county IN ('orange', 'Lee') AND name LIKE 'Sun%'";
+        let compared = compared_texts(sql);
+        let pairs = |texts: &[(&str, &str)]| -> Vec<(String, String)> {
+            texts.iter().map(|(column, text)| ((*column).to_owned(), (*text).to_owned())).collect()
+        };
+        let equal =
+            [("county", "MIAMI-DADE"), ("City_Clean", "Orlando"), ("county", "orange"), ("county", "Lee")];
+        assert_eq!((compared.equal, compared.like), (pairs(&equal), pairs(&[("name", "Sun%")])));
+        assert!(compared_texts("SELECT 1").equal.is_empty());
     }
 
     #[test]
-    fn what_is_meant_has_the_same_letters_or_nearly() {
+    fn what_is_meant_has_the_same_letters_or_nearly_or_is_a_part() {
         let known = ["Miami-Dade", "Duval", "ORLANDO"];
-        assert_eq!(meant("MIAMI-DADE", &known), Some("Miami-Dade"));
-        assert_eq!(meant("Orlando", &known), Some("ORLANDO"));
-        assert_eq!(meant("Duvall", &known), Some("Duval"));
-        assert_eq!((meant("Duval", &known), meant("Bay", &known)), (None, None));
-        let months = ["2026-09", "2026-10", ""];
-        assert_eq!(meant("2026-10-01", &months), Some("2026-10"));
-        assert_eq!((meant("2026-11", &months), meant("2026-10", &months)), (None, None));
+        for (text, expected) in [
+            ("MIAMI-DADE", Some("Miami-Dade")),
+            ("Orlando", Some("ORLANDO")),
+            ("Duvall", Some("Duval")),
+            ("Dade", Some("Miami-Dade")),
+            ("Bay", None),
+        ] {
+            assert_eq!(meant(text, &known), expected, "{text}");
+        }
+        let months = ["2026-09", "2026-10"];
+        assert_eq!([meant("2026-10-01", &months), meant("2026-11", &months)], [Some("2026-10"), None]);
+    }
+
+    #[test]
+    fn of_few_values_all_are_shown() {
+        let known = |number: usize| -> Vec<String> { (0..number).map(|at| format!("value{at}")).collect() };
+        let shown = "no row has status = 'x'; there are value0, value1";
+        assert_eq!(hint("status", "x", &known(2)).as_deref(), Some(shown));
+        assert_eq!([hint("status", "x", &known(21)), hint("status", "x", &[])], [None, None]);
+        assert_eq!([hint("status", "value1", &known(2)), hint("status", "", &known(2))], [None, None]);
     }
 }

@@ -37,13 +37,13 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
     };
     let question = Question { sql, snapshot: arguments.snapshot };
     let has_found = answer(session, &question, arguments.format, arguments.output.as_deref())?;
-    if !has_found && !session.common.quiet {
+    if !session.common.quiet {
         let csv = |sql| {
             let (rows, _) = ask(session, &Question { sql, ..question })?;
             let csv = rendered(rows.path(), RowFormat::Csv, None).map_err(PipelineError::from)?;
             Ok(String::from_utf8_lossy(&csv.unwrap_or_default()).into_owned())
         };
-        for hint in hints(&question.sql, &csv)? {
+        for hint in hints(&question.sql, has_found, &csv)? {
             // The rows are on stdout: a program that reads them is not disturbed.
             let _ = writeln!(io::stderr(), "hint: {hint}");
         }
