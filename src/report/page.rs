@@ -197,6 +197,7 @@ mod tests {
             filings: 12_345,
             year_over_year: None,
             is_complete: true,
+            is_settled: true,
         };
         Figures {
             as_of: Some(DAY),

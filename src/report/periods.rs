@@ -96,6 +96,7 @@ mod tests {
             filings: 2,
             year_over_year: None,
             is_complete: true,
+            is_settled: true,
         };
         let mut rows: Vec<MonthFigures> = (1..=12).map(|of| month(2025, of, EVERY_TYPE)).collect();
         rows.extend((1..=12).map(|of| month(2025, of, "llc")));
@@ -119,6 +120,7 @@ mod tests {
             filings: 1,
             year_over_year: None,
             is_complete: true,
+            is_settled: true,
         };
         let months = months(&[month("2025-11"), month("2026-02")], 25);
         let of: Vec<_> = months.iter().map(|month| (month.name.as_str(), month.listed())).collect();

@@ -32,12 +32,12 @@ pub(super) fn months(figures: &[MonthFigures], most: usize) -> Markup {
         |month: &str, kind: &str| figures.iter().find(|row| row.month == month && row.entity_type == kind);
     html! {
         div.wide tabindex="0" { table {
-            caption { "Filings by month; changes where both months are complete, over all that was filed" }
+            caption { "Filings by month; changes where both months are complete and no filings are still to come, over all that was filed" }
             thead { tr {
                 th { "month" } th.number { "filings" } th.number { "on a year ago" }
             } }
             tbody { @for month in &months { @if let Some(all) = find(month, EVERY_TYPE) { tr {
-                th scope="row" { (month) @if !all.is_complete { " (incomplete)" } }
+                th scope="row" { (month) (all.lacks()) }
                 td.number { (integer(all.filings)) }
                 (change_cell(reliable(all.filings, all.year_over_year)))
             } } } }
@@ -46,7 +46,7 @@ pub(super) fn months(figures: &[MonthFigures], most: usize) -> Markup {
             caption { "Filings by month and type" }
             thead { tr { th { "month" } @for kind in &types { th.number { (words(kind)) } } } }
             tbody { @for month in &months { tr {
-                th.day scope="row" { (month) @if find(month, EVERY_TYPE).is_some_and(|all| !all.is_complete) { " (incomplete)" } }
+                th.day scope="row" { (month) (find(month, EVERY_TYPE).map_or("", MonthFigures::lacks)) }
                 @for kind in &types { td.number { (integer(find(month, kind).map_or(0, |row| row.filings))) } }
             } } }
         } }
@@ -141,12 +141,10 @@ fn growth_table(caption: &str, rows: &[&CountyFigures]) -> Markup {
 
 /// A month of cities or sectors, in words that say if the lake lacks days of it.
 pub(super) fn of_month(figures: &Figures, month: &str) -> String {
-    let is_complete =
-        |row: &MonthFigures| row.entity_type == EVERY_TYPE && row.month == month && row.is_complete;
-    if month.is_empty() || figures.months.iter().any(is_complete) {
-        month.to_owned()
-    } else {
-        format!("{month} (incomplete)")
+    let is_it = |row: &&MonthFigures| row.entity_type == EVERY_TYPE && row.month == month;
+    match figures.months.iter().find(is_it) {
+        None if month.is_empty() => String::new(),
+        found => format!("{month}{}", found.map_or(" (incomplete)", MonthFigures::lacks)),
     }
 }
 
@@ -390,11 +388,13 @@ mod tests {
             filings: 1,
             year_over_year: None,
             is_complete: true,
+            is_settled: true,
         };
-        let figures = Figures { months: vec![month], ..Figures::default() };
+        let newer = MonthFigures { month: "2026-11".to_owned(), is_settled: false, ..month.clone() };
+        let figures = Figures { months: vec![newer, month], ..Figures::default() };
         assert_eq!(
-            ["2026-10", "2026-09", ""].map(|month| of_month(&figures, month)),
-            ["2026-10", "2026-09 (incomplete)", ""]
+            ["2026-11", "2026-10", "2026-09", ""].map(|month| of_month(&figures, month)),
+            ["2026-11 (still filling)", "2026-10", "2026-09 (incomplete)", ""]
         );
     }
 }

@@ -185,13 +185,14 @@ fn read_months(cells: &Cells, types: Option<&str>) -> Result<Vec<MonthFigures>, 
     let (months, filings) = (cells.texts("filed_month")?, cells.longs("filings")?);
     let types = types.map(|column| cells.texts(column)).transpose()?;
     let yearly = cells.doubles("year_over_year")?;
-    let complete = cells.flags("complete")?;
+    let (complete, settled) = (cells.flags("complete")?, cells.flags("settled")?);
     let month = |row| MonthFigures {
         month: text(months, row),
         entity_type: types.map_or_else(|| EVERY_TYPE.to_owned(), |types| text(types, row)),
         filings: long(filings, row),
         year_over_year: yearly.get(row),
         is_complete: flag(complete, row),
+        is_settled: flag(settled, row),
     };
     Ok(cells.rows().map(month).collect())
 }

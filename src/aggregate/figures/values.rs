@@ -41,6 +41,19 @@ pub(crate) struct MonthFigures {
     pub(crate) year_over_year: Option<f64>,
     /// Whether every day of the month is complete in the lake.
     pub(crate) is_complete: bool,
+    /// Whether nearly all of its filings have arrived too.
+    pub(crate) is_settled: bool,
+}
+
+impl MonthFigures {
+    /// Why its filings are too few, in words after its name; nothing where they are not.
+    pub(crate) const fn lacks(&self) -> &'static str {
+        match (self.is_complete, self.is_settled) {
+            (false, _) => " (incomplete)",
+            (true, false) => " (still filling)",
+            (true, true) => "",
+        }
+    }
 }
 
 /// Filings of one county, all types; ratios have 1 for 100 %.
