@@ -169,9 +169,9 @@ fn merge_read(staging: &mut Staging, import: &Import<'_>, before: &Known, read: 
         events: &places.events,
         keys: &keys,
         kinds: &import.files.iter().map(|file| file.kind).collect::<Vec<_>>(),
-        moved: &places.moved.keys().copied().collect::<HashSet<i64>>(),
+        spread: &places.spread.keys().copied().collect::<HashSet<i64>>(),
     };
-    let made = merge_months(staging, &arrived, places.moved, &terms, import.industries)?;
+    let made = merge_months(staging, &arrived, places.spread, &terms, import.industries)?;
     loaded.deltas = deltas(staging, &made);
     stage_changes(staging, made, import.is_anew)?;
     stage_unmatched(staging, places.unmatched)?;

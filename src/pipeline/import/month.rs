@@ -23,7 +23,7 @@ pub(super) struct Arrived<'a> {
     pub(super) keys: &'a [Option<SourceKey>],
     pub(super) kinds: &'a [Kind],
     /// Businesses with records of more than one month, which are merged outside of it.
-    pub(super) moved: &'a HashSet<i64>,
+    pub(super) spread: &'a HashSet<i64>,
 }
 
 /// A month to merge.
@@ -127,7 +127,7 @@ pub(super) fn merge_month(
     writer: &PartWriter,
 ) -> Result<MonthMade> {
     let spools = arrived.spools(job.month)?;
-    let arrivals = arrived.arrivals(&spools, &|id| !arrived.moved.contains(&id));
+    let arrivals = arrived.arrivals(&spools, &|id| !arrived.spread.contains(&id));
     let mut all: Vec<(i64, &[Arrival<'_>])> = by_business(&arrivals).collect();
     let ids: HashSet<i64> = all.iter().map(|(id, _)| *id).collect();
     let is_touched = |id: i64| job.is_all || ids.contains(&id) || job.leaving.contains(&id);
@@ -175,14 +175,14 @@ impl MonthMade {
 }
 
 /// The records of businesses that are in more than one month, by business.
-pub(super) fn sources_of_moved(
+pub(super) fn sources_of_spread(
     arrived: &Arrived<'_>,
     months: &BTreeSet<Month>,
 ) -> io::Result<HashMap<i64, Sources>> {
     let mut kept = Spools { records: Vec::new(), events: Vec::new() };
     for month in months {
         let spools = arrived.spools(*month)?;
-        for entry in entries(&spools.records).filter(|entry| arrived.moved.contains(&entry.id)) {
+        for entry in entries(&spools.records).filter(|entry| arrived.spread.contains(&entry.id)) {
             push_entry(&mut kept.records, entry);
         }
     }

@@ -1,8 +1,8 @@
 //! The merge of all months, by several threads.
 
 use super::batches::{Before, MonthPaths, TABLES};
-use super::month::{Arrived, MonthJob, MonthMade, merge_month, sources_of_moved};
-use super::places::{Moved, month_of_number};
+use super::month::{Arrived, MonthJob, MonthMade, merge_month, sources_of_spread};
+use super::places::{Spread, month_of_number};
 use crate::import::business::merge::{Merged, Terms, merge};
 use crate::import::business::rows::Mapping;
 use crate::import::business::stored::Existing;
@@ -32,12 +32,12 @@ pub(super) struct MonthsMade {
 pub(super) fn merge_months(
     staging: &mut Staging,
     arrived: &Arrived<'_>,
-    moved: BTreeMap<i64, Moved>,
+    spread: BTreeMap<i64, Spread>,
     terms: &Terms,
     industries: &Industries,
 ) -> Result<MonthsMade> {
     let mut made = MonthsMade::default();
-    let moves = merge_moved(staging, arrived, moved, terms, industries, &mut made)?;
+    let moves = merge_spread(staging, arrived, spread, terms, industries, &mut made)?;
     let jobs = jobs(staging, arrived, moves, terms.is_all_new || terms.is_anew)?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(jobs.len()).max(1);
     let writer = staging.part_writer();
@@ -89,25 +89,26 @@ struct Moves {
 }
 
 /// Merges the businesses whose records are of different months.
-fn merge_moved(
+fn merge_spread(
     staging: &Staging,
     arrived: &Arrived<'_>,
-    moved: BTreeMap<i64, Moved>,
+    spread: BTreeMap<i64, Spread>,
     terms: &Terms,
     industries: &Industries,
     made: &mut MonthsMade,
 ) -> Result<Moves> {
     let mapping = Mapping::new(industries, city_clean);
-    let months = moved.values().flat_map(|moved| &moved.months).filter_map(|number| month_of_number(*number));
-    let mut sources = sources_of_moved(arrived, &months.collect())?;
-    let mut known = known_of_moved(staging, &moved)?;
+    let months =
+        spread.values().flat_map(|spread| &spread.months).filter_map(|number| month_of_number(*number));
+    let mut sources = sources_of_spread(arrived, &months.collect())?;
+    let mut known = known_of_spread(staging, &spread)?;
     let mut moves = Moves::default();
-    for (id, moved) in moved {
+    for (id, spread) in spread {
         let mut sources = sources.remove(&id).unwrap_or_default();
-        sources.events.extend(moved.events);
+        sources.events.extend(spread.events);
         made.read += sources.records.len() as u64;
         let Some(merged) = merge(known.remove(&id), sources, terms, &mapping) else { continue };
-        if let Some(home) = moved.home.and_then(month_of_number) {
+        if let Some(home) = spread.home.and_then(month_of_number) {
             moves.leaving.entry(home).or_default().insert(id);
         }
         made.added += u64::from(merged.is_new);
@@ -121,12 +122,12 @@ fn merge_moved(
     Ok(moves)
 }
 
-/// What the lake has of moved businesses.
-fn known_of_moved(staging: &Staging, moved: &BTreeMap<i64, Moved>) -> Result<HashMap<i64, Existing>> {
-    let homes: BTreeSet<Month> = moved.values().filter_map(|moved| month_of_number(moved.home?)).collect();
+/// What the lake has of spread businesses.
+fn known_of_spread(staging: &Staging, spread: &BTreeMap<i64, Spread>) -> Result<HashMap<i64, Existing>> {
+    let homes: BTreeSet<Month> = spread.values().filter_map(|spread| month_of_number(spread.home?)).collect();
     let mut found = HashMap::new();
     for month in homes {
-        let before = Before::read(&paths(staging, month)?, &|id| moved.contains_key(&id))?;
+        let before = Before::read(&paths(staging, month)?, &|id| spread.contains_key(&id))?;
         found.extend(before.businesses()?);
     }
     Ok(found)

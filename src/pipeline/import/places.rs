@@ -24,14 +24,14 @@ const LAKE: u32 = u32::MAX;
 /// Events by month, and the businesses that are in more than one month.
 pub(super) struct Places {
     pub(super) events: Vec<Spooled>,
-    pub(super) moved: BTreeMap<i64, Moved>,
+    pub(super) spread: BTreeMap<i64, Spread>,
     /// Events of businesses without a record.
     pub(super) unmatched: Vec<(i64, SourceKey, StateEvent)>,
 }
 
 /// A business whose records are of different months.
 #[derive(Debug, Default)]
-pub(super) struct Moved {
+pub(super) struct Spread {
     /// Its month in the lake.
     pub(super) home: Option<i32>,
     /// The months of its new records.
@@ -77,10 +77,10 @@ pub(super) fn find_places(
             }
         }
     };
-    let mut places = Places { events: Vec::new(), moved: BTreeMap::new(), unmatched: Vec::new() };
+    let mut places = Places { events: Vec::new(), spread: BTreeMap::new(), unmatched: Vec::new() };
     for found in by_threads(find)? {
         places.events.extend(found.events);
-        places.moved.extend(found.moved);
+        places.spread.extend(found.spread);
         places.unmatched.extend(found.unmatched);
     }
     Ok(places)
@@ -127,7 +127,7 @@ fn waiting_events(staging: &Staging) -> Result<Vec<(i64, SourceKey, StateEvent)>
 
 struct Finding {
     events: Spool,
-    moved: BTreeMap<i64, Moved>,
+    spread: BTreeMap<i64, Spread>,
     unmatched: Vec<(i64, SourceKey, StateEvent)>,
     /// Room for entries.
     bytes: Vec<u8>,
@@ -137,7 +137,7 @@ impl Finding {
     fn new(events: &Path, bytes: usize) -> io::Result<Self> {
         Ok(Self {
             events: Spool::create(events, bytes)?,
-            moved: BTreeMap::new(),
+            spread: BTreeMap::new(),
             unmatched: Vec::new(),
             bytes: Vec::new(),
         })
@@ -145,7 +145,7 @@ impl Finding {
 
     fn finish(self) -> io::Result<Places> {
         let events = vec![self.events.finish()?];
-        Ok(Places { events, moved: self.moved, unmatched: self.unmatched })
+        Ok(Places { events, spread: self.spread, unmatched: self.unmatched })
     }
 
     fn places_of(
@@ -169,9 +169,9 @@ impl Finding {
                 let place = found.entry(entry.id).or_insert(Place { home: None, month: Some(month) });
                 let first = *place.month.get_or_insert(month);
                 if place.home.unwrap_or(first) != month || first != month {
-                    let moved = self.moved.entry(entry.id).or_default();
-                    moved.home = place.home;
-                    moved.months.extend([first, month]);
+                    let spread = self.spread.entry(entry.id).or_default();
+                    spread.home = place.home;
+                    spread.months.extend([first, month]);
                 }
             }
         }
@@ -192,7 +192,7 @@ impl Finding {
             for entry in entries(&bytes) {
                 let Some(key) = keys.get(entry.file as usize).copied().flatten() else { continue };
                 match places.get(&entry.id).and_then(|place| place.home.or(place.month)) {
-                    Some(month) if !self.moved.contains_key(&entry.id) => self.events.push(month, entry)?,
+                    Some(month) if !self.spread.contains_key(&entry.id) => self.events.push(month, entry)?,
                     _ => self.match_event(places, entry.id, key, unpack_event(entry.bytes), keys)?,
                 }
             }
@@ -213,8 +213,8 @@ impl Finding {
             self.unmatched.push((id, key, event));
             return Ok(());
         };
-        if let Some(moved) = self.moved.get_mut(&id) {
-            moved.events.push((key, event));
+        if let Some(spread) = self.spread.get_mut(&id) {
+            spread.events.push((key, event));
             return Ok(());
         }
         let (month, file) = (place.home.or(place.month), file_with(keys, key));

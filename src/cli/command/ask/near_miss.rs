@@ -18,7 +18,7 @@ const COLUMNS: [(&str, &str); 9] = [
 ];
 /// How alike values are that are taken for one another.
 const ALIKE: f64 = 0.8;
-/// So many values are shown where none is near.
+/// At most this number of values is shown where none is near.
 const MOST_SHOWN: usize = 20;
 
 /// Of a query, which of its texts no row has, and what may be meant. `csv` answers SQL as CSV. Of one that found nothing, more is looked
@@ -45,7 +45,9 @@ pub(super) fn hints(
         }
     }
     if !has_found && let Some((column, pattern)) = compared.like.first() {
-        hints.push(format!("LIKE tells capitals from small letters: {column} ILIKE '{pattern}' does not"));
+        hints.push(format!(
+            "LIKE takes capitals and small letters as they are: {column} ILIKE '{pattern}' does not"
+        ));
     }
     hints.dedup();
     Ok(hints)
