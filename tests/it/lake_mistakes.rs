@@ -84,7 +84,30 @@ fn sql_that_cannot_run_says_what_to_write() {
         ),
         (
             "SELECT name FROM filings WHERE filed_date > NOW()",
-            "there is no function now\nhint: name the day: filed_date >= DATE '2026-03-01'",
+            "there is no function now\n\
+             hint: name the day: filed_date >= DATE '2026-03-01', or count from the lake's: \
+             JOIN days USING (filed_date) WHERE days_ago < 30",
+        ),
+        (
+            "SELECT dateadd(day, 7, filed_date) FROM filings",
+            "there is no function dateadd\nhint: add days: filed_date + 7",
+        ),
+        (
+            "SELECT strptime('2026-03-01', '%Y-%m-%d') FROM filings",
+            "there is no function strptime\nhint: a text YYYY-MM-DD as a day: CAST(x AS DATE)",
+        ),
+        (
+            "SELECT TOP 5 name FROM filings",
+            "TOP is no part of a query here\nhint: write LIMIT at its end: LIMIT 10",
+        ),
+        (
+            "SELECT days_ago FROM filings",
+            "there is no column days_ago\nhint: it is a column of days: JOIN days USING (filed_date)",
+        ),
+        (
+            "SELECT * FROM 'output/current/changes/*.parquet'",
+            "there is no table output/current/changes/*.parquet\n\
+             hint: a query names the tables of the lake, not files: FROM changes",
         ),
         (
             "SELECT name FROM filings WHERE filed_date LIKE '2026-03%'",
@@ -225,11 +248,20 @@ fn a_path_that_is_no_lake_and_no_folder_is_refused() {
 }
 
 #[test]
-fn a_count_of_nothing_says_which_text_no_row_has() {
+fn a_text_that_no_row_has_is_named_with_what_may_be_meant() {
     let lake = &source::small().lake;
     for (condition, hint) in [
         ("county = 'MIAMI-DADE'", "hint: no row has county = 'MIAMI-DADE'; did you mean 'Miami-Dade'?\n"),
         ("city_clean = 'Orlando'", "hint: no row has city_clean = 'Orlando'; did you mean 'ORLANDO'?\n"),
+        // These find rows, and not those that are meant.
+        ("county IN ('orange', 'Lee')", "hint: no row has county = 'orange'; did you mean 'Orange'?\n"),
+        ("county <> 'orange'", "hint: no row has county = 'orange'; did you mean 'Orange'?\n"),
+        ("county = 'Dade'", "hint: no row has county = 'Dade'; did you mean 'Miami-Dade'?\n"),
+        (
+            "county LIKE 'DUVAL%'",
+            "hint: LIKE takes capitals and small letters as they are: county ILIKE 'DUVAL%' does not\n",
+        ),
+        ("status = 'gone'", "hint: no row has status = 'gone'; there are active\n"),
         ("county = 'Duval'", ""),
     ] {
         let sql = format!("SELECT count(*) AS n FROM filings WHERE {condition}");
