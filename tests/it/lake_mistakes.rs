@@ -261,6 +261,7 @@ fn a_text_that_no_row_has_is_named_with_what_may_be_meant() {
             "county LIKE 'DUVAL%'",
             "hint: LIKE takes capitals and small letters as they are: county ILIKE 'DUVAL%' does not\n",
         ),
+        ("dissolved_date = NULL", "hint: nothing is equal to NULL: dissolved_date IS NULL, or IS NOT NULL\n"),
         ("status = 'gone'", "hint: no row has status = 'gone'; there are active\n"),
         ("county = 'Duval'", ""),
     ] {

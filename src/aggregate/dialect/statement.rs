@@ -153,6 +153,8 @@ pub(crate) struct ComparedTexts {
     pub(crate) equal: Vec<(String, String)>,
     /// Column and pattern of each `LIKE`.
     pub(crate) like: Vec<(String, String)>,
+    /// Columns that are compared with NULL, which none is equal to.
+    pub(crate) null: Vec<String>,
 }
 
 /// What a query compares with texts; nothing of one that cannot be read.
@@ -181,11 +183,12 @@ impl Visitor for ComparedTexts {
             Expr::CompoundIdentifier(names) => names.last(),
             _ => None,
         };
-        for text in with {
-            if let (Some(column), Expr::Value(text)) = (column, text)
-                && let Value::SingleQuotedString(text) = &text.value
-            {
-                found.push((column.value.clone(), text.clone()));
+        for value in with {
+            let (Some(column), Expr::Value(value)) = (column, value) else { continue };
+            match &value.value {
+                Value::SingleQuotedString(text) => found.push((column.value.clone(), text.clone())),
+                Value::Null => self.null.push(column.value.clone()),
+                _ => {}
             }
         }
         ControlFlow::Continue(())

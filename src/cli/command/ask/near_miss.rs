@@ -49,6 +49,8 @@ pub(super) fn hints(
             "LIKE takes capitals and small letters as they are: {column} ILIKE '{pattern}' does not"
         ));
     }
+    let null = |column| format!("nothing is equal to NULL: {column} IS NULL, or IS NOT NULL");
+    hints.extend(compared.null.first().map(null));
     hints.dedup();
     Ok(hints)
 }
@@ -88,7 +90,7 @@ mod tests {
     #[test]
     fn texts_are_those_of_equalities_lists_and_patterns() {
         let sql = "SELECT name FROM filings f WHERE f.county = 'MIAMI-DADE' AND City_Clean<>'Orlando' AND entity_type >= 'llc' \
-                   AND county IN ('orange', 'Lee') AND name LIKE 'Sun%'";
+                   AND county IN ('orange', 'Lee') AND name LIKE 'Sun%' AND f.dissolved_date = NULL";
         let compared = compared_texts(sql);
         let pairs = |texts: &[(&str, &str)]| -> Vec<(String, String)> {
             texts.iter().map(|(column, text)| ((*column).to_owned(), (*text).to_owned())).collect()
@@ -96,6 +98,7 @@ mod tests {
         let equal =
             [("county", "MIAMI-DADE"), ("City_Clean", "Orlando"), ("county", "orange"), ("county", "Lee")];
         assert_eq!((compared.equal, compared.like), (pairs(&equal), pairs(&[("name", "Sun%")])));
+        assert_eq!(compared.null, ["dissolved_date"]);
         assert!(compared_texts("SELECT 1").equal.is_empty());
     }
 
