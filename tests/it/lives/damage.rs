@@ -13,7 +13,9 @@ fn by_kind(lake: &Path) -> BTreeMap<String, Vec<PathBuf>> {
     let mut kinds: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for file in files_below(lake) {
         let is_empty = file.metadata().is_ok_and(|found| found.len() == 0);
-        if !is_empty && !is_exception(&file) && !is_of_open_run(lake, &file) {
+        // What a repair put aside is read by nobody.
+        let is_put_aside = file.extension().is_some_and(|ending| ending == "damaged");
+        if !is_empty && !is_put_aside && !is_exception(&file) && !is_of_open_run(lake, &file) {
             kinds.entry(crate::damage::kind(lake, &file)).or_default().push(file);
         }
     }
