@@ -21,7 +21,14 @@ const TUTORIAL: &str = "docs/tutorial.md";
 const REGISTER: &str = "docs/analysts/register.md";
 
 /// Pages whose queries run in the program as they do in DuckDB.
-const OF_PROGRAM: [&str; 3] = ["README.md", "docs/analysts/cookbook.md", REGISTER];
+const OF_PROGRAM: [&str; 6] = [
+    "README.md",
+    "docs/analysts/comparing.md",
+    "docs/analysts/cookbook.md",
+    "docs/analysts/pitfalls.md",
+    TUTORIAL,
+    REGISTER,
+];
 
 /// The page that names the tests of each promise.
 const SECURITY: &str = "docs/security.md";
