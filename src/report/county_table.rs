@@ -3,7 +3,8 @@
 use super::county::{County, is_same_county, slug};
 use super::measure::Measure;
 use super::number::{county as county_name, integer, kind};
-use super::table::{industry, of_month};
+use super::periods::of_month;
+use super::table::industry;
 use super::windows::{FILLING, MONTH, WEEK, Windows, YEAR};
 use crate::aggregate::{CountyDetail, CountyFigures, Figures};
 use maud::{Markup, html};

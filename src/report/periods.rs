@@ -84,6 +84,24 @@ fn periods(figures: &[MonthFigures], letters: usize) -> BTreeMap<String, Period>
     periods.into_iter().map(period).collect()
 }
 
+/// Why the filings of a month are too few, in words after its name; nothing where they are not.
+pub(super) const fn lacks(month: &MonthFigures) -> &'static str {
+    match (month.is_complete, month.is_settled) {
+        (false, _) => " (incomplete)",
+        (true, false) => " (still filling)",
+        (true, true) => "",
+    }
+}
+
+/// A month of cities or sectors, in words that say if the lake lacks days of it.
+pub(super) fn of_month(figures: &Figures, month: &str) -> String {
+    let is_it = |row: &&MonthFigures| row.entity_type == EVERY_TYPE && row.month == month;
+    match figures.months.iter().find(is_it) {
+        None if month.is_empty() => String::new(),
+        found => format!("{month}{}", found.map_or(" (incomplete)", lacks)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,5 +143,23 @@ mod tests {
         let months = months(&[month("2025-11"), month("2026-02")], 25);
         let of: Vec<_> = months.iter().map(|month| (month.name.as_str(), month.listed())).collect();
         assert_eq!(of, [("2025-11", 1), ("2025-12", 0), ("2026-01", 0), ("2026-02", 1)]);
+    }
+
+    #[test]
+    fn a_month_that_lacks_days_says_so() {
+        let month = MonthFigures {
+            month: "2026-10".to_owned(),
+            entity_type: EVERY_TYPE.to_owned(),
+            filings: 1,
+            year_over_year: None,
+            is_complete: true,
+            is_settled: true,
+        };
+        let newer = MonthFigures { month: "2026-11".to_owned(), is_settled: false, ..month.clone() };
+        let figures = Figures { months: vec![newer, month], ..Figures::default() };
+        assert_eq!(
+            ["2026-11", "2026-10", "2026-09", ""].map(|month| of_month(&figures, month)),
+            ["2026-11 (still filling)", "2026-10", "2026-09 (incomplete)", ""]
+        );
     }
 }

@@ -3,7 +3,7 @@
 use super::chart::bar;
 use super::data::RunFacts;
 use super::number::{change, count, county, integer, kind as words, points, reliable, share, span};
-use super::periods::Period;
+use super::periods::{Period, lacks, of_month};
 use super::windows::{Windows, YEAR};
 use crate::aggregate::figures::values::EVERY_TYPE;
 use crate::aggregate::{CountyFigures, Figures, MonthFigures, Reconciliation, Scope, SettlingDay};
@@ -37,7 +37,7 @@ pub(super) fn months(figures: &[MonthFigures], most: usize) -> Markup {
                 th { "month" } th.number { "filings" } th.number { "on a year ago" }
             } }
             tbody { @for month in &months { @if let Some(all) = find(month, EVERY_TYPE) { tr {
-                th scope="row" { (month) (all.lacks()) }
+                th scope="row" { (month) (lacks(all)) }
                 td.number { (integer(all.filings)) }
                 (change_cell(reliable(all.filings, all.year_over_year)))
             } } } }
@@ -46,7 +46,7 @@ pub(super) fn months(figures: &[MonthFigures], most: usize) -> Markup {
             caption { "Filings by month and type" }
             thead { tr { th { "month" } @for kind in &types { th.number { (words(kind)) } } } }
             tbody { @for month in &months { tr {
-                th.day scope="row" { (month) (find(month, EVERY_TYPE).map_or("", MonthFigures::lacks)) }
+                th.day scope="row" { (month) (find(month, EVERY_TYPE).map_or("", lacks)) }
                 @for kind in &types { td.number { (integer(find(month, kind).map_or(0, |row| row.filings))) } }
             } } }
         } }
@@ -137,15 +137,6 @@ fn growth_table(caption: &str, rows: &[&CountyFigures]) -> Markup {
             } } }
         } }
     } }
-}
-
-/// A month of cities or sectors, in words that say if the lake lacks days of it.
-pub(super) fn of_month(figures: &Figures, month: &str) -> String {
-    let is_it = |row: &&MonthFigures| row.entity_type == EVERY_TYPE && row.month == month;
-    match figures.months.iter().find(is_it) {
-        None if month.is_empty() => String::new(),
-        found => format!("{month}{}", found.map_or(" (incomplete)", MonthFigures::lacks)),
-    }
 }
 
 /// The label of a sector or an industry type.
@@ -377,24 +368,6 @@ mod tests {
         assert!(
             page.contains("1 of 4 are no different from the state") && !page.contains("Glades"),
             "{page}"
-        );
-    }
-
-    #[test]
-    fn a_month_that_lacks_days_says_so() {
-        let month = MonthFigures {
-            month: "2026-10".to_owned(),
-            entity_type: EVERY_TYPE.to_owned(),
-            filings: 1,
-            year_over_year: None,
-            is_complete: true,
-            is_settled: true,
-        };
-        let newer = MonthFigures { month: "2026-11".to_owned(), is_settled: false, ..month.clone() };
-        let figures = Figures { months: vec![newer, month], ..Figures::default() };
-        assert_eq!(
-            ["2026-11", "2026-10", "2026-09", ""].map(|month| of_month(&figures, month)),
-            ["2026-11 (still filling)", "2026-10", "2026-09 (incomplete)", ""]
         );
     }
 }

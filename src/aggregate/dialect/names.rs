@@ -123,7 +123,7 @@ pub(super) fn no_column<T>(columns: &[Column], name: &[Ident]) -> Planned<T> {
         let way_out = format!("a text is in single quotes: '{}'{columns}", last.value);
         return wrong(format!("there is no column {}", last.value), way_out);
     }
-    if OF_DAYS.contains(&&*last.value.to_lowercase()) {
+    if known.contains(&"filed_date") && OF_DAYS.contains(&&*last.value.to_lowercase()) {
         let way_out = "it is a column of days: JOIN days USING (filed_date)";
         return wrong(format!("there is no column {}", last.value), way_out);
     }

@@ -45,17 +45,6 @@ pub(crate) struct MonthFigures {
     pub(crate) is_settled: bool,
 }
 
-impl MonthFigures {
-    /// Why its filings are too few, in words after its name; nothing where they are not.
-    pub(crate) const fn lacks(&self) -> &'static str {
-        match (self.is_complete, self.is_settled) {
-            (false, _) => " (incomplete)",
-            (true, false) => " (still filling)",
-            (true, true) => "",
-        }
-    }
-}
-
 /// Filings of one county, all types; ratios have 1 for 100 %.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct CountyFigures {

@@ -3,6 +3,7 @@
 use crate::aggregate::compared_texts;
 use crate::cli::exit::CommandError;
 use crate::contract::nearest::nearest;
+use std::collections::BTreeMap;
 
 /// Columns of few values, and a table that has all of these.
 const COLUMNS: [(&str, &str); 9] = [
@@ -21,8 +22,8 @@ const ALIKE: f64 = 0.8;
 /// At most this number of values is shown where none is near.
 const MOST_SHOWN: usize = 20;
 
-/// Of a query, which of its texts no row has, and what may be meant. `csv` answers SQL as CSV. Of one that found nothing, more is looked
-/// for.
+/// Of a query, which of its texts no row has, and what may be meant. `csv` answers SQL as CSV. Of one that found rows, only texts in
+/// other letters are named: another table may have the others, as `coverage` has the type `*`.
 pub(super) fn hints(
     sql: &str,
     has_found: bool,
@@ -33,11 +34,16 @@ pub(super) fn hints(
         Ok(rows.lines().skip(1).map(|line| line.trim_matches('"').to_owned()).collect())
     };
     let (mut hints, compared) = (Vec::new(), compared_texts(sql));
+    let mut read: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (name, text) in &compared.equal {
         let of_few = COLUMNS.iter().find(|(column, _)| column.eq_ignore_ascii_case(name));
         if let Some((column, table)) = of_few {
-            let known = values(format!("SELECT {column} FROM {table} GROUP BY {column} ORDER BY {column}"))?;
-            hints.extend(hint(column, text, &known));
+            // A list has many texts of one column.
+            if !read.contains_key(column) {
+                let sql = format!("SELECT {column} FROM {table} GROUP BY {column} ORDER BY {column}");
+                read.insert(column, values(sql)?);
+            }
+            hints.extend(hint(column, text, &read[column], has_found));
         } else if name.eq_ignore_ascii_case("name") && !has_found {
             let capitals = text.to_uppercase().replace('\'', "''");
             let named = values(format!("SELECT name FROM filings WHERE upper(name) = '{capitals}' LIMIT 1"))?;
@@ -60,10 +66,13 @@ fn did_you_mean(column: &str, text: &str, meant: &str) -> String {
 }
 
 /// What is said of a text that is none of the known values; nothing where nothing is near and there are many.
-fn hint(column: &str, text: &str, known: &[String]) -> Option<String> {
+fn hint(column: &str, text: &str, known: &[String], has_found: bool) -> Option<String> {
     let known: Vec<&str> = known.iter().map(String::as_str).filter(|value| !value.is_empty()).collect();
     if text.is_empty() || known.contains(&text) {
         return None;
+    }
+    if has_found {
+        return in_other_letters(text, &known).map(|meant| did_you_mean(column, text, meant));
     }
     meant(text, &known).map(|meant| did_you_mean(column, text, meant)).or_else(|| {
         let is_few = (1..=MOST_SHOWN).contains(&known.len());
@@ -71,16 +80,23 @@ fn hint(column: &str, text: &str, known: &[String]) -> Option<String> {
     })
 }
 
+/// The known value that differs from a text by its capitals alone.
+fn in_other_letters<'k>(text: &str, known: &[&'k str]) -> Option<&'k str> {
+    let small = text.to_lowercase();
+    known.iter().copied().find(|value| value.to_lowercase() == small)
+}
+
 /// The known value nearest to a text that is none of them. Another month is no misspelt one: of those, the one that a day is in.
-fn meant<'k>(text: &str, known: &[&'k str]) -> Option<&'k str> {
-    let known = || known.iter().copied();
+fn meant<'k>(text: &str, known_values: &[&'k str]) -> Option<&'k str> {
+    let known = || known_values.iter().copied();
     if text.starts_with(|first: char| first.is_ascii_digit()) {
         return known().find(|value| text.starts_with(value));
     }
     let small = text.to_lowercase();
-    let same_letters = known().find(|value| value.to_lowercase() == small);
     let is_part = |value: &&str| value.to_lowercase().split(['-', '.', ' ']).any(|part| part == small);
-    same_letters.or_else(|| nearest(text, known(), ALIKE)).or_else(|| known().find(is_part))
+    in_other_letters(text, known_values)
+        .or_else(|| nearest(text, known(), ALIKE))
+        .or_else(|| known().find(is_part))
 }
 
 #[cfg(test)]
@@ -122,8 +138,14 @@ mod tests {
     fn of_few_values_all_are_shown() {
         let known = |number: usize| -> Vec<String> { (0..number).map(|at| format!("value{at}")).collect() };
         let shown = "no row has status = 'x'; there are value0, value1";
-        assert_eq!(hint("status", "x", &known(2)).as_deref(), Some(shown));
-        assert_eq!([hint("status", "x", &known(21)), hint("status", "x", &[])], [None, None]);
-        assert_eq!([hint("status", "value1", &known(2)), hint("status", "", &known(2))], [None, None]);
+        assert_eq!(hint("status", "x", &known(2), false).as_deref(), Some(shown));
+        assert_eq!([hint("status", "x", &known(21), false), hint("status", "x", &[], false)], [None, None]);
+        let of_found = |text| hint("status", text, &known(2), true);
+        assert_eq!(of_found("*"), None, "rows of another table have it");
+        assert!(of_found("VALUE1").is_some());
+        assert_eq!(
+            [hint("status", "value1", &known(2), false), hint("status", "", &known(2), false)],
+            [None, None]
+        );
     }
 }
