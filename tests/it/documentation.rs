@@ -3,6 +3,7 @@
 //! `SUNLAKE_BLESS=1` writes the outputs that differ into the pages, where they have no `…`.
 
 use crate::support::command::{Sunlake, project, sunlake};
+use crate::support::free_port::free_port;
 use crate::support::markdown::{Block, Page, pages};
 use crate::support::python;
 use crate::support::scratch::Scratch;
@@ -10,7 +11,6 @@ use crate::support::{PATIENCE, wait_for};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -155,7 +155,7 @@ fn run_shell(page: &Page, folder: &Path, findings: &mut Findings) {
     let blocks =
         blocks.map(|(number, example)| format!("echo; echo '{}'\n{}", mark(number), example.block.text));
     let script = format!("{PRELUDE}{}", blocks.collect::<String>());
-    let address = free_address();
+    let address = format!("127.0.0.1:{}", free_port());
     let output = folder.join("terminal.txt");
     let terminal = File::create(&output).expect("a file");
     let mut shell = Command::new("sh");
@@ -180,14 +180,19 @@ fn run_shell(page: &Page, folder: &Path, findings: &mut Findings) {
     for (number, example) in examples.iter().enumerate() {
         let (_, rest) = printed.split_once(&format!("{}\n", mark(number))).expect("the example was run");
         let of_example = rest.split(&mark(number + 1)).next().unwrap_or_default();
-        findings.compare(example, of_example);
+        findings.compare(example, &without_log(of_example));
     }
 }
 
-/// An address of this machine that nothing listens on.
-fn free_address() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").to_string()
+/// What a command printed, without the lines of its log: how long it took and what it waited for differ from machine to machine.
+fn without_log(printed: &str) -> String {
+    let is_of_log = |line: &&str| {
+        line.split_once("Z ").is_some_and(|(time, rest)| {
+            time.parse::<jiff::civil::DateTime>().is_ok()
+                && [" INFO ", " WARN "].iter().any(|level| rest.starts_with(level))
+        })
+    };
+    printed.lines().filter(|line| !is_of_log(line)).map(|line| format!("{line}\n")).collect()
 }
 
 /// Runs a program of the Python environment in a folder, with a text on stdin.

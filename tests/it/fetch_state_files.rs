@@ -1,11 +1,12 @@
 //! The script that mirrors the state's files, against an OpenSSH server of this machine.
 
 use crate::support::command::{project, succeed};
+use crate::support::free_port::free_port;
 use crate::support::lake::files_below;
 use crate::support::scratch::Scratch;
 use crate::support::wait_for;
 use std::collections::BTreeMap;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -36,8 +37,7 @@ impl Sshd {
             path
         };
         let (host_key, key) = (key("host"), key("user"));
-        let port =
-            TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+        let port = free_port();
         let config = format!(
             "ListenAddress 127.0.0.1\nPort {port}\nHostKey {}\nAuthorizedKeysFile {}.pub\nStrictModes no\n\
              PidFile none\nSubsystem sftp internal-sftp -d {}\n",

@@ -2,11 +2,11 @@
 
 use crate::support::certificate::{Certificate, curl};
 use crate::support::command::{Sunlake, project};
+use crate::support::free_port::free_port;
 use crate::support::http::Answer;
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer};
 use crate::support::{PATIENCE, source, wait_for};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -78,9 +78,7 @@ impl Behind {
             ApiServer::reported(source::small(), AGENCY, &["--public-url", &format!("https://{NAME}")]);
         let scratch = Scratch::new();
         let certificate = Certificate::make(&scratch, NAME);
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = listener.local_addr().expect("an address").port();
-        drop(listener);
+        let port = free_port();
         let mut command = command(&server.address.to_string(), port, &certificate, &scratch);
         let child =
             command.stdin(Stdio::null()).spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));

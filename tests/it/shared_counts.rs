@@ -4,6 +4,7 @@ use crate::operation::{becomes, logged_address, metric, prepared, serve, status}
 use crate::service::TOLD_METRICS;
 use crate::support::certificate::Authority;
 use crate::support::command::{Running, Sunlake};
+use crate::support::free_port::free_port;
 use crate::support::http::{self, Answer, Connection};
 use crate::support::mcp::Era;
 use crate::support::redis::Redis;
@@ -375,8 +376,7 @@ fn tls_checks_the_certificate_of_the_store() {
     let (scratch, key) = prepared(AGENCY);
     let authority = Authority::make(&scratch, "authority");
     let certificate = authority.sign(&scratch, "counts", "IP:127.0.0.1", 2);
-    let port =
-        std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let port = free_port();
     let shown = |path: &std::path::Path| path.to_string_lossy().into_owned();
     let (cert, private, trusted) =
         (shown(&certificate.cert), shown(&certificate.key), shown(&authority.file));

@@ -6,6 +6,7 @@ pub(crate) mod changing_api;
 pub(crate) mod command;
 pub(crate) mod details;
 pub(crate) mod dice;
+pub(crate) mod free_port;
 pub(crate) mod http;
 pub(crate) mod lake;
 pub(crate) mod listings;

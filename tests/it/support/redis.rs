@@ -1,8 +1,9 @@
-//! A Redis of a test, on a free port with its own folder. The library's tests have this file too, so it uses nothing of its neighbours.
+//! A Redis of a test, on a free port with its own folder. The library's tests have this file and `free_port` too.
 
+use super::free_port::free_port;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -24,17 +25,12 @@ impl Redis {
 
     /// As [`Self::start`], with further flags.
     pub(crate) fn with(flags: &[&str]) -> Self {
-        // Port 0 means no port to Redis. Another process may take this one in between, so there are three attempts.
-        (0..3).find_map(|_| Self::try_start(flags)).expect("a free port for redis-server")
-    }
-
-    fn try_start(flags: &[&str]) -> Option<Self> {
-        let port =
-            TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+        let port = free_port();
         let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
         let mut redis = Self { port, folder: tempfile::tempdir().expect("a folder"), flags, process: None };
         redis.run();
-        redis.is_up().then_some(redis)
+        assert!(redis.is_up(), "redis-server ends at once");
+        redis
     }
 
     /// Starts the process; after [`Self::stop`] with the same data.

@@ -14,6 +14,9 @@ mod address;
 mod counts;
 mod fault;
 #[cfg(test)]
+#[path = "../../../../tests/it/support/free_port.rs"]
+mod free_port;
+#[cfg(test)]
 #[expect(dead_code, reason = "the tests of the binary use the rest")]
 #[path = "../../../../tests/it/support/redis.rs"]
 mod redis_for_tests;
