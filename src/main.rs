@@ -33,7 +33,7 @@ fn run() -> ExitCode {
         let error = start_without(&unusable);
         eprintln!(
             "error: cannot start without {}: {error}\nhint: unset it",
-            unusable.join(OsStr::new(", ")).display()
+            unusable.join(OsStr::new(", ")).to_string_lossy().escape_debug()
         );
         return ExitCode::from(sunlake::cli::exit::SETTINGS);
     }

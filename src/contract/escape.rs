@@ -14,6 +14,11 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     replaced(json, is_bare, |shown, c| shown.push_str(&format!("\\u{:04x}", u32::from(c))))
 }
 
+/// A text whose lines are one: a name of a file or a value may have line ends, and none of them begins a line of ours.
+pub(crate) fn on_one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 fn replaced(
     text: &str,
     is_replaced: impl Fn(char) -> bool,
@@ -30,7 +35,7 @@ fn replaced(
 }
 
 /// Whether a terminal obeys a character in place of showing it: controls, and marks that turn the direction of what follows.
-fn steers(c: char) -> bool {
+pub(crate) fn steers(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -4,6 +4,7 @@ use super::data::{ReportData, RunFacts};
 use super::windows::{FILLING, Windows};
 use super::{calendar, chart, county, county_table, headline, map, news, periods, table};
 use crate::aggregate::Figures;
+use crate::contract::escape::escaped;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::civil::Date;
@@ -17,11 +18,11 @@ const SCRIPT: &str = include_str!("script.js");
 const MONTHS: usize = 25;
 const YEARS: usize = 40;
 
-/// The report as one HTML document. The same data give the same bytes.
+/// The report as one HTML document. The same data give the same bytes. What steers a terminal is written out, here for all parts.
 pub(crate) fn render(data: &ReportData) -> String {
     let figures = &data.figures;
     let sections = sections(data);
-    html! {
+    let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -50,8 +51,8 @@ pub(crate) fn render(data: &ReportData) -> String {
                 @if let Some(facts) = &data.run { (table::run(facts)) }
             } script { (PreEscaped(SCRIPT)) } }
         }
-    }
-    .into_string()
+    };
+    escaped(&page.into_string(), &['\n', '\t']).into_owned()
 }
 
 /// The day that axes end on: that of the figures; without aggregates that of the run.

@@ -30,6 +30,8 @@ mod faults;
 mod fetch_state_files;
 mod first_steps;
 mod headers;
+mod hostile_texts;
+mod hours_of_serving;
 mod keep;
 mod key_leak;
 mod keys;

@@ -1,6 +1,7 @@
 //! What is said about a command line with a word from another place. The value of a wrong flag is never repeated.
 
 use super::help::{START, command_line};
+use crate::contract::escape::{escaped, on_one_line};
 use crate::pipeline::config::built_in;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
@@ -79,7 +80,8 @@ const TRIED: [Tried; 11] = [
 /// The text about a wrong command line; none where clap shows a page of help.
 pub fn explain(error: &Error) -> Option<String> {
     let command = command_of(error);
-    of_a_word(error, &command).or_else(|| in_two_lines(error, &command))
+    let text = of_a_word(error, &command).or_else(|| in_two_lines(error, &command))?;
+    Some(escaped(&text, &['\n', '\t']).into_owned())
 }
 
 /// The text about a flag or a word from another place.
@@ -207,5 +209,5 @@ fn in_two_lines(error: &Error, command: &str) -> Option<String> {
 }
 
 fn said(error: &str, way_out: &str) -> String {
-    format!("error: {error}\nhint: {way_out}\n")
+    format!("error: {}\nhint: {}\n", on_one_line(error), on_one_line(way_out))
 }

@@ -8,6 +8,7 @@ use crate::cli::exit::CommandError;
 use crate::cli::output::words::lines;
 use crate::cli::session::Session;
 use crate::contract::eastern::{eastern_day, plus_days};
+use crate::contract::escape::escaped;
 use crate::serve::{
     KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState, KeysError, LastUse, LastUses, UsagePlace, last_uses,
 };
@@ -128,7 +129,10 @@ fn list(keys: &[Listed<'_>]) -> String {
                 LastUse::NotThisMonth => "not used this month".to_owned(),
                 LastUse::Unknown => "last use unknown".to_owned(),
             };
-            writeln!(text, "{}  {}  {}  {state}  {last_use}", key.id, key.account, key.scopes.join(","))?;
+            let scopes = key.scopes.join(",");
+            // A person may have written these into the file.
+            let [id, account, scopes] = [&key.id, &key.account, &scopes].map(|text| escaped(text, &[]));
+            writeln!(text, "{id}  {account}  {scopes}  {state}  {last_use}")?;
         }
         Ok(())
     })

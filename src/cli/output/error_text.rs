@@ -4,6 +4,7 @@ use crate::aggregate::AggregateError;
 use crate::cli::exit::CommandError;
 use crate::cli::output::client_hint::{TRUST, of_client};
 use crate::client::ClientError;
+use crate::contract::escape::on_one_line;
 use crate::export::ExportError;
 use crate::import::files::source::SourceError;
 use crate::lake::LakeError;
@@ -69,7 +70,7 @@ impl fmt::Display for ErrorText {
             return out.write_str(shown);
         }
         writeln!(out, "error: {}", self.error)?;
-        self.hint.iter().try_for_each(|hint| writeln!(out, "hint: {hint}"))
+        self.hint.iter().try_for_each(|hint| writeln!(out, "hint: {}", on_one_line(hint)))
     }
 }
 
@@ -81,17 +82,16 @@ fn mistakes_of(error: &CommandError) -> Option<String> {
         _ => return None,
     };
     let shown = mistakes.iter().map(|Mistake { line, problem, excerpt, hint }| {
-        let hint = hint.iter().map(|hint| format!("hint: {hint}\n")).collect::<String>();
-        format!("error: {}, line {line}: {problem}\n{excerpt}{hint}", path.display())
+        let hint = hint.iter().map(|hint| format!("hint: {}\n", on_one_line(hint))).collect::<String>();
+        let (path, problem) = (path.display().to_string(), problem.to_string());
+        format!("error: {}, line {line}: {}\n{excerpt}{hint}", on_one_line(&path), on_one_line(&problem))
     });
     Some(shown.collect())
 }
 
 /// An error and its causes on one line. Many errors name their cause themselves; it is not repeated.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
-    let text = error.to_string();
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let mut text = lines.collect::<Vec<_>>().join(" ");
+    let mut text = on_one_line(&error.to_string());
     let mut cause = error.source();
     while let Some(found) = cause {
         // Only the first line: polars and Arrow add lines about their inner state.

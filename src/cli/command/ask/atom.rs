@@ -1,5 +1,6 @@
 //! Changes as an Atom feed (RFC 4287).
 
+use crate::contract::escape::steers;
 use jiff::Timestamp;
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
@@ -40,9 +41,9 @@ fn entry(change: &Value) -> Markup {
     }
 }
 
-/// A text without characters that XML does not allow, not even escaped.
+/// A text without characters that XML does not allow, not even escaped, and without those that turn its direction.
 fn text(change: &Value, column: &str) -> String {
-    let is_refused = |c: char| c.is_control() && c != '\t' || matches!(c, '\u{fffe}' | '\u{ffff}');
+    let is_refused = |c: char| steers(c) && c != '\t' || matches!(c, '\u{fffe}' | '\u{ffff}');
     change[column].as_str().unwrap_or_default().replace(is_refused, " ")
 }
 

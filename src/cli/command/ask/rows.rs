@@ -118,7 +118,7 @@ impl Grid {
         let fields = schema.fields();
         let shown = |cells: &dyn Array| (0..rows.num_rows().min(most)).map(|row| text(cells, row)).collect();
         Self {
-            names: fields.iter().map(|field| field.name().clone()).collect(),
+            names: fields.iter().map(|field| escaped(field.name(), &[]).into_owned()).collect(),
             is_number: fields.iter().map(|field| field.data_type().is_numeric()).collect(),
             is_text: fields.iter().map(|field| *field.data_type() == DataType::Utf8).collect(),
             cells: rows.columns().iter().map(|cells| shown(cells.as_ref())).collect(),
