@@ -1,11 +1,12 @@
 //! Mistakes about a lake, its files and its tables: each command, its exit code, and all that the program says about it.
 
 use crate::mistakes::says;
-use crate::support::command::{Finished, Sunlake, sunlake};
-use crate::support::lake::names;
+use crate::support::command::{Finished, Sunlake, succeed, sunlake};
+use crate::support::lake::{files_below, names};
 use crate::support::scratch::Scratch;
 use crate::support::source;
 use std::net::TcpListener;
+use std::process::Command;
 
 /// Asks the small lake; `said` is everything on stderr, with LAKE for the lake's folder.
 fn asked(arguments: &[&str], code: i32, said: &str) -> Finished {
@@ -268,6 +269,20 @@ fn a_text_that_no_row_has_is_named_with_what_may_be_meant() {
         let sql = format!("SELECT count(*) AS n FROM filings WHERE {condition}");
         assert_eq!(sunlake(lake, &["query", &sql]).exits(0).stderr, hint, "{condition}");
     }
+}
+
+#[test]
+fn rows_that_were_found_stand_without_a_hint_that_cannot_be_computed() {
+    let scratch = Scratch::new();
+    succeed(Command::new("cp").arg("-a").args([&source::small().lake, &scratch.lake()]));
+    let filings = std::fs::canonicalize(scratch.lake().join("current/filings")).expect("the table");
+    for path in files_below(&filings) {
+        std::fs::remove_file(path).expect("a file to remove");
+    }
+    let sql = "SELECT count(*) AS n FROM agg_county_type_day WHERE county = 'orange'";
+    let done = sunlake(&scratch.lake(), &["query", "--format", "csv", sql]).exits(0);
+    assert_eq!((&*done.stdout, &*done.stderr), ("n\n0\n", ""));
+    sunlake(&scratch.lake(), &["query", "SELECT count(*) FROM filings WHERE county = 'orange'"]).exits(9);
 }
 
 #[test]

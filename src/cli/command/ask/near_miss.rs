@@ -1,7 +1,6 @@
 //! What a text meant that no row has: `county = 'MIAMI-DADE'`.
 
 use crate::aggregate::compared_texts;
-use crate::cli::exit::CommandError;
 use crate::contract::nearest::nearest;
 use std::collections::BTreeMap;
 
@@ -22,16 +21,13 @@ const ALIKE: f64 = 0.8;
 /// At most this number of values is shown where none is near.
 const MOST_SHOWN: usize = 20;
 
-/// Of a query, which of its texts no row has, and what may be meant. `csv` answers SQL as CSV. Of one that found rows, only texts in
-/// other letters are named: another table may have the others, as `coverage` has the type `*`.
-pub(super) fn hints(
-    sql: &str,
-    has_found: bool,
-    csv: &dyn Fn(String) -> Result<String, CommandError>,
-) -> Result<Vec<String>, CommandError> {
-    let values = |query: String| -> Result<Vec<String>, CommandError> {
-        let rows = csv(query)?;
-        Ok(rows.lines().skip(1).map(|line| line.trim_matches('"').to_owned()).collect())
+/// Of a query, which of its texts no row has, and what may be meant. `csv` answers SQL as CSV; there are no hints of what it
+/// cannot read. Of a query that found rows, only texts in other letters are named: another table may have the others, as
+/// `coverage` has the type `*`.
+pub(super) fn hints(sql: &str, has_found: bool, csv: &dyn Fn(String) -> Option<String>) -> Vec<String> {
+    let values = |query: String| -> Vec<String> {
+        let rows = csv(query).unwrap_or_default();
+        rows.lines().skip(1).map(|line| line.trim_matches('"').to_owned()).collect()
     };
     let (mut hints, compared) = (Vec::new(), compared_texts(sql));
     let mut read: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -41,12 +37,12 @@ pub(super) fn hints(
             // A list has many texts of one column.
             if !read.contains_key(column) {
                 let sql = format!("SELECT {column} FROM {table} GROUP BY {column} ORDER BY {column}");
-                read.insert(column, values(sql)?);
+                read.insert(column, values(sql));
             }
             hints.extend(hint(column, text, &read[column], has_found));
         } else if name.eq_ignore_ascii_case("name") && !has_found {
             let capitals = text.to_uppercase().replace('\'', "''");
-            let named = values(format!("SELECT name FROM filings WHERE upper(name) = '{capitals}' LIMIT 1"))?;
+            let named = values(format!("SELECT name FROM filings WHERE upper(name) = '{capitals}' LIMIT 1"));
             hints.extend(named.first().map(|meant| did_you_mean("name", text, meant)));
         }
     }
@@ -58,7 +54,7 @@ pub(super) fn hints(
     let null = |column| format!("nothing is equal to NULL: {column} IS NULL, or IS NOT NULL");
     hints.extend(compared.null.first().map(null));
     hints.dedup();
-    Ok(hints)
+    hints
 }
 
 fn did_you_mean(column: &str, text: &str, meant: &str) -> String {

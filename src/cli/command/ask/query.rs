@@ -39,11 +39,11 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
     let has_found = answer(session, &question, arguments.format, arguments.output.as_deref())?;
     if !session.common.quiet {
         let csv = |sql| {
-            let (rows, _) = ask(session, &Question { sql, ..question })?;
-            let csv = rendered(rows.path(), RowFormat::Csv, None).map_err(PipelineError::from)?;
-            Ok(String::from_utf8_lossy(&csv.unwrap_or_default()).into_owned())
+            let (rows, _) = ask(session, &Question { sql, ..question }).ok()?;
+            let csv = rendered(rows.path(), RowFormat::Csv, None).ok()??;
+            Some(String::from_utf8_lossy(&csv).into_owned())
         };
-        for hint in hints(&question.sql, has_found, &csv)? {
+        for hint in hints(&question.sql, has_found, &csv) {
             // The rows are on stdout: a program that reads them is not disturbed.
             let _ = writeln!(io::stderr(), "hint: {hint}");
         }
