@@ -1,7 +1,7 @@
 //! Inputs that nobody wrote: examples with bytes changed by chance, for tests of what reads text from outside.
 //!
 //! A test tries a thousand, the same ones each time. By hand: `SUNLAKE_FUZZ_SECONDS=1800 cargo test fuzz`, with
-//! `SUNLAKE_FUZZ_SEED` for others. A panic is reported with the input; with a time to spend, so is one that takes over a second.
+//! `SUNLAKE_FUZZ_SEED` for others. A panic is reported with the input; with a time to spend, so is one that takes over a second twice.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
@@ -65,13 +65,17 @@ pub(crate) fn try_changed<E: AsRef<[u8]>>(examples: &[E], mut run: impl FnMut(&[
             eprintln!("input {count} of seed {seed}: {:?}", String::from_utf8_lossy(&input));
             resume_unwind(panic);
         }
-        let took = started.elapsed();
-        let is_slow = seconds.is_some() && took > Duration::from_secs(1);
-        assert!(
-            !is_slow,
-            "input {count} of seed {seed} took {took:?}: {:?}",
-            String::from_utf8_lossy(&input)
-        );
+        // One that only waited for a busy machine is fast when it is tried again.
+        let is_slow = |started: Instant| seconds.is_some() && started.elapsed() > Duration::from_secs(1);
+        if is_slow(started) {
+            let again = Instant::now();
+            run(&input);
+            assert!(
+                !is_slow(again),
+                "input {count} of seed {seed} is slow: {:?}",
+                String::from_utf8_lossy(&input)
+            );
+        }
     }
 }
 
