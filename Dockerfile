@@ -1,7 +1,7 @@
 # docker build -t sunlake .
 # docker run --rm -v lake:/lake sunlake run /etc/sunlake/pipelines/sample.toml
-ARG RUST_IMAGE=rust:1.95-slim-bookworm
 # Of August 2026, for all processors. Tag and digest change together.
+ARG RUST_IMAGE=rust:1.95-slim-bookworm@sha256:d7482085ff5b415f84dba5647ae71606650bdef00db7aeb69f4b3d170c3e4082
 ARG BASE_IMAGE=debian:bookworm-slim@sha256:abd67ffcfa541b485a3dff59865ab629aa048a6c613e639d36e7456b0b229241
 
 FROM ${RUST_IMAGE} AS build

@@ -61,6 +61,30 @@ fn bash_completes_commands_flags_values_and_files() {
     assert_eq!(offered(&folder, "run --lake mi"), ["mine.toml"]);
 }
 
+/// The digests at the end of the lines of a file that begin with a word.
+fn pins(path: &Path, word: &str, mark: char) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let named =
+        text.lines().map(|line| line.trim().trim_start_matches("- ")).filter(|line| line.starts_with(word));
+    let pin = |line: &str| {
+        line.split(" #").next().unwrap_or_default().rsplit(mark).next().unwrap_or_default().to_owned()
+    };
+    named.map(pin).collect()
+}
+
+#[test]
+fn images_and_actions_are_pinned_by_digest() {
+    let images = pins(&project().join("Dockerfile"), "ARG ", ':');
+    let workflows = std::fs::read_dir(project().join(".github/workflows")).expect("workflows");
+    let actions = workflows.flat_map(|entry| pins(&entry.expect("an entry").path(), "uses: ", '@'));
+    let pins: Vec<(String, usize)> =
+        images.into_iter().map(|pin| (pin, 64)).chain(actions.map(|pin| (pin, 40))).collect();
+    assert!(pins.len() > 15, "{pins:?}");
+    for (pin, digits) in pins {
+        assert!(pin.len() == digits && pin.bytes().all(|byte| byte.is_ascii_hexdigit()), "{pin:?}");
+    }
+}
+
 #[test]
 fn a_release_archive_has_the_program_its_pages_and_its_checksum() {
     let scratch = Scratch::new();
