@@ -4,7 +4,7 @@ use super::files::LoadError;
 use super::files::files_of;
 use crate::serve::index::IndexBuilder;
 use crate::serve::index::columns::{CODED_FIELDS, CodedField, RowBuffer, UncodedCells};
-use crate::table::Table;
+use crate::table::{Table, check_places};
 use arrow::array::{
     Array, AsArray, BooleanArray, Date32Array, DictionaryArray, Int64Array, StringArray,
     TimestampMicrosecondArray,
@@ -124,6 +124,7 @@ fn metadata_with_dictionaries(path: &Path) -> Result<ArrowReaderMetadata, LoadEr
     let damaged = |source| LoadError::damaged(path, source);
     let options = ArrowReaderOptions::new();
     let plain = ArrowReaderMetadata::load(&open(path)?, options.clone()).map_err(damaged)?;
+    check_places(plain.metadata()).map_err(damaged)?;
     let with_dictionary = |field: &Arc<Field>| {
         let is_coded = CODED_COLUMNS.iter().any(|(name, _)| name == field.name());
         if !is_coded || *field.data_type() != DataType::Utf8 {

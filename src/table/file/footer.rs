@@ -10,7 +10,8 @@ use jiff::civil::Date;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use parquet::file::metadata::ParquetMetaData;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::statistics::Statistics;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -54,8 +55,9 @@ impl Footer {
         let file = File::open(path).map_err(|source| TableError::io("open", path, source))?;
         // Other tools read the Parquet schema; an embedded Arrow schema may differ from it.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let builder = Builder::try_new_with_options(file, options)
-            .map_err(|source| TableError::parquet("read", path, source))?;
+        let damaged = |source| TableError::parquet("read", path, source);
+        let builder = Builder::try_new_with_options(file, options).map_err(damaged)?;
+        check_places(builder.metadata()).map_err(damaged)?;
         let schema = without_field_ids(builder.schema().fields());
         Ok(Self { path: path.to_owned(), builder, schema })
     }
@@ -171,6 +173,19 @@ impl Footer {
     }
 }
 
+/// Checks that no column begins before the file does or has fewer than no bytes: readers panic there.
+pub fn check_places(footer: &ParquetMetaData) -> Result<(), ParquetError> {
+    let mut columns = footer.row_groups().iter().flat_map(|group| group.columns());
+    let is_before = |column: &ColumnChunkMetaData| {
+        let begins = [column.data_page_offset(), column.dictionary_page_offset().unwrap_or_default()];
+        begins.into_iter().chain([column.compressed_size()]).any(|number| number < 0)
+    };
+    columns.find(|column| is_before(column)).map_or(Ok(()), |column| {
+        let name = column.column_path().string();
+        Err(ParquetError::General(format!("the place of {name} in the file is none")))
+    })
+}
+
 /// Checks that a footer is one of a table: its version, and its columns.
 pub(super) fn check_table(
     table: Table,
@@ -239,6 +254,7 @@ mod tests {
     use super::*;
     use crate::fuzz::try_changed;
     use crate::table::business::FilingRow;
+    use crate::table::file::read::read_rows;
     use crate::table::file::write::tests::{filings, part, write_rows};
     use jiff::civil::date;
 
@@ -302,6 +318,7 @@ mod tests {
             if let Ok(footer) = Footer::of_table(Table::Filings, &changed) {
                 let _ = footer.span("filed_date");
             }
+            let _ = read_rows::<FilingRow>(&changed);
         });
     }
 }

@@ -1,6 +1,6 @@
 //! Footers that stay in memory, within a bound, and look-ups of single businesses by them.
 
-use super::footer::check_table;
+use super::footer::{check_places, check_table};
 use super::lookup::{ID, KnownFile, check_pages};
 use super::placed::PlacedFile;
 use crate::table::error::TableError;
@@ -146,6 +146,7 @@ pub(super) fn footer_of(
         .with_encoding_stats_policy(ParquetStatisticsPolicy::SkipAll)
         .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll);
     let footer = ArrowReaderMetadata::load(file, options).map_err(damaged)?;
+    check_places(footer.metadata()).map_err(damaged)?;
     check_table(table, path, footer.metadata(), &without_field_ids(footer.schema().fields()))?;
     check_pages(footer.metadata()).map_err(damaged)?;
     Ok(footer)
