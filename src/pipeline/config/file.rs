@@ -363,6 +363,18 @@ mod tests {
     }
 
     #[test]
+    fn a_long_line_is_shown_around_its_mistake_and_many_mistakes_in_part() {
+        let text = format!("name = \"p\"\n# {}\n", "é\u{1}".repeat(5_000));
+        let error = Pipeline::of_text(PathBuf::from("p.toml"), None, text).expect_err("mistakes");
+        let SpecError::Wrong { mistakes, .. } = error else { panic!("{error}") };
+        assert_eq!(mistakes.len(), 20);
+        for Mistake { line, excerpt, .. } in &mistakes {
+            assert!(*line == 2 && excerpt.chars().count() < 700, "{excerpt}");
+            assert_eq!(excerpt.lines().nth(1).map(|carets| carets.matches('^').count()), Some(1));
+        }
+    }
+
+    #[test]
     fn fuzz_of_pipeline_files() {
         let examples = ["sample", "daily", "registry", "enrich", "state"]
             .map(|name| built_in::pipeline(name).expect("a pipeline"));

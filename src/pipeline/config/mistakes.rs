@@ -10,6 +10,8 @@ use toml::de::{DeTable, DeValue};
 
 /// Most mistakes that are looked for.
 const MOST: usize = 20;
+/// Characters of a line that are shown before and after the begin of the place.
+const AROUND: usize = 200;
 
 /// Words that others use for a value, and the value.
 const SYNONYMS: [(&str, &str); 18] = [
@@ -62,7 +64,12 @@ impl Mistake {
         let start = place.start.min(text.len());
         let begin = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let line = text[..begin].matches('\n').count() + 1;
+        let before =
+            text[begin..start].char_indices().rev().take(AROUND).last().map_or(start, |(at, _)| begin + at);
+        let begin = if start - begin > AROUND { before } else { begin };
         let shown = text[begin..].lines().next().unwrap_or_default();
+        let most = shown.char_indices().nth(2 * AROUND).map_or(shown.len(), |(at, _)| at);
+        let shown = &shown[..most];
         let end = place.end.clamp(start, begin + shown.len().max(start - begin));
         let indent: String = text[begin..start].chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let carets = "^".repeat(text[start..end].chars().count().max(1));
@@ -90,7 +97,8 @@ pub(super) fn read_spec(
 ) -> Result<PipelineSpec, Vec<Mistake>> {
     let (_, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        let mut mistakes: Vec<Mistake> = errors.iter().map(|error| Mistake::of(text, error)).collect();
+        let shown = errors.iter().take(MOST);
+        let mut mistakes: Vec<Mistake> = shown.map(|error| Mistake::of(text, error)).collect();
         mistakes.sort_by_key(|mistake| mistake.line);
         return Err(mistakes);
     }

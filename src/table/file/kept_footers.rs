@@ -3,6 +3,7 @@
 use super::footer::{check_places, check_table};
 use super::lookup::{ID, KnownFile, check_pages};
 use super::placed::PlacedFile;
+use super::read::decoded;
 use crate::table::error::TableError;
 use crate::table::layout::without_field_ids;
 use crate::table::row::{Part, Row};
@@ -73,9 +74,8 @@ impl KeptFooters {
     ) -> Result<Vec<P::Row>, TableError> {
         let (file, metadata) = PlacedFile::open(path)?;
         let footer = self.footer(P::Row::TABLE, path, &file, Version::of(&metadata))?;
-        KnownFile { file: &file, path, footer: &footer }
-            .rows_of_business::<P>(business_id)
-            .inspect_err(|_| self.kept().remove(path))
+        let known = KnownFile { file: &file, path, footer: &footer };
+        decoded(path, || known.rows_of_business::<P>(business_id)).inspect_err(|_| self.kept().remove(path))
     }
 
     fn footer(

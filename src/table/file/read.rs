@@ -10,6 +10,8 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use parquet::errors::ParquetError;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// Batches of one file, in file order, read on demand.
@@ -26,17 +28,27 @@ impl ParquetRows {
     }
 }
 
+/// What decoding the pages of a file returns. The Parquet library panics on some damaged pages, as where it divides by a count of none:
+/// that is an error of the file too.
+pub(super) fn decoded<T>(
+    path: &Path,
+    decode: impl FnOnce() -> Result<T, TableError>,
+) -> Result<T, TableError> {
+    let is_damaged = |_| {
+        let source = ParquetError::General("its pages cannot be decoded".to_owned());
+        Err(TableError::parquet("read", path, source))
+    };
+    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(is_damaged)
+}
+
 impl Iterator for ParquetRows {
     type Item = Result<RecordBatch, TableError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.reader.next()?;
+        let batch = decoded(&self.path, || Ok(self.reader.next())).transpose()?;
         let plain = |batch: RecordBatch| RecordBatch::try_new(self.schema.clone(), batch.columns().to_vec());
-        Some(
-            batch
-                .and_then(plain)
-                .map_err(|source| TableError::arrow("read", self.path.display().to_string(), source)),
-        )
+        let failed = |source| TableError::arrow("read", self.path.display().to_string(), source);
+        Some(batch.and_then(|batch| batch.and_then(plain).map_err(failed)))
     }
 }
 
