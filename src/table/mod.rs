@@ -53,7 +53,7 @@ pub use file::footer::{Bounds, Footer, Span, check_places};
 pub use file::kept_footers::KeptFooters;
 pub use file::properties::{ROW_GROUP_ROWS, SCHEMA_VERSION_KEY};
 pub(crate) use file::read::read_dictionaries;
-pub use file::read::{ParquetRows, read_batch, read_parquet, read_rows, read_table};
+pub use file::read::{ParquetRows, decoded, read_batch, read_parquet, read_rows, read_table};
 #[cfg(test)]
 pub(crate) use file::write::tests::write_rows;
 pub use file::write::{ABOUT_KEY, ParquetFile, WrittenFile};

@@ -4,7 +4,7 @@ use super::files::LoadError;
 use super::files::files_of;
 use crate::serve::index::IndexBuilder;
 use crate::serve::index::columns::{CODED_FIELDS, CodedField, RowBuffer, UncodedCells};
-use crate::table::{Table, check_places};
+use crate::table::{Table, check_places, decoded};
 use arrow::array::{
     Array, AsArray, BooleanArray, Date32Array, DictionaryArray, Int64Array, StringArray,
     TimestampMicrosecondArray,
@@ -145,12 +145,15 @@ fn read_group(group: &RowGroup) -> Result<ReadRows, LoadError> {
     let names = CODED_COLUMNS.iter().map(|(name, _)| *name).chain(UNCODED_COLUMNS);
     let mask = ProjectionMask::columns(reader.parquet_schema(), names);
     let reader = reader.with_projection(mask).with_row_groups(vec![group.number]).with_batch_size(BATCH_ROWS);
-    let mut read = ReadRows::default();
-    for batch in reader.build().map_err(damaged)? {
-        let batch = batch.map_err(|error| damaged(error.into()))?;
-        read.push(&NamedBatch { batch: &batch, path })?;
-    }
-    Ok(read)
+    let rows = || {
+        let mut read = ReadRows::default();
+        for batch in reader.build().map_err(damaged)? {
+            let batch = batch.map_err(|error| damaged(error.into()))?;
+            read.push(&NamedBatch { batch: &batch, path })?;
+        }
+        Ok(read)
+    };
+    decoded(rows, damaged)
 }
 
 impl ReadRows {

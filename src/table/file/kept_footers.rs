@@ -75,7 +75,11 @@ impl KeptFooters {
         let (file, metadata) = PlacedFile::open(path)?;
         let footer = self.footer(P::Row::TABLE, path, &file, Version::of(&metadata))?;
         let known = KnownFile { file: &file, path, footer: &footer };
-        decoded(path, || known.rows_of_business::<P>(business_id)).inspect_err(|_| self.kept().remove(path))
+        decoded(
+            || known.rows_of_business::<P>(business_id),
+            |source| TableError::parquet("read", path, source),
+        )
+        .inspect_err(|_| self.kept().remove(path))
     }
 
     fn footer(

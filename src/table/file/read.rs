@@ -30,22 +30,20 @@ impl ParquetRows {
 
 /// What decoding the pages of a file returns. The Parquet library panics on some damaged pages, as where it divides by a count of none:
 /// that is an error of the file too.
-pub(super) fn decoded<T>(
-    path: &Path,
-    decode: impl FnOnce() -> Result<T, TableError>,
-) -> Result<T, TableError> {
-    let is_damaged = |_| {
-        let source = ParquetError::General("its pages cannot be decoded".to_owned());
-        Err(TableError::parquet("read", path, source))
-    };
-    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(is_damaged)
+pub fn decoded<T, E>(
+    decode: impl FnOnce() -> Result<T, E>,
+    damaged: impl FnOnce(ParquetError) -> E,
+) -> Result<T, E> {
+    let of_pages = || ParquetError::General("its pages cannot be decoded".to_owned());
+    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| Err(damaged(of_pages())))
 }
 
 impl Iterator for ParquetRows {
     type Item = Result<RecordBatch, TableError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = decoded(&self.path, || Ok(self.reader.next())).transpose()?;
+        let damaged = |source| TableError::parquet("read", &self.path, source);
+        let batch = decoded(|| Ok(self.reader.next()), damaged).transpose()?;
         let plain = |batch: RecordBatch| RecordBatch::try_new(self.schema.clone(), batch.columns().to_vec());
         let failed = |source| TableError::arrow("read", self.path.display().to_string(), source);
         Some(batch.and_then(|batch| batch.and_then(plain).map_err(failed)))
