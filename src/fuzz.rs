@@ -1,9 +1,11 @@
 //! Inputs that nobody wrote: examples with bytes changed by chance, for tests of what reads text from outside.
 //!
 //! A test tries a thousand, the same ones each time. By hand: `SUNLAKE_FUZZ_SECONDS=1800 cargo test fuzz`, with
-//! `SUNLAKE_FUZZ_SEED` for others. A panic is reported with the input; with a time to spend, so is one that takes over a second twice.
+//! `SUNLAKE_FUZZ_SEED` for others. A panic is reported with the input; with a time to spend, so is one that takes over a
+//! second twice, or does not end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Inputs of a test that was given no time.
@@ -50,6 +52,10 @@ pub(crate) fn try_changed<E: AsRef<[u8]>>(examples: &[E], mut run: impl FnMut(&[
     let (seconds, seed) = (number("SUNLAKE_FUZZ_SECONDS"), number("SUNLAKE_FUZZ_SEED").unwrap_or(1));
     let mut chance = Chance(seed);
     let begun = Instant::now();
+    let current = Arc::new(Mutex::new(None));
+    if seconds.is_some() {
+        report_hangs(&current);
+    }
     for count in 0.. {
         let is_over = match seconds {
             Some(seconds) => begun.elapsed() >= Duration::from_secs(seconds),
@@ -61,6 +67,8 @@ pub(crate) fn try_changed<E: AsRef<[u8]>>(examples: &[E], mut run: impl FnMut(&[
         }
         let input = chance.changed(examples);
         let started = Instant::now();
+        *current.lock().expect("a lock") =
+            Some((started, format!("input {count} of seed {seed}"), input.clone()));
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| run(&input))) {
             eprintln!("input {count} of seed {seed}: {:?}", String::from_utf8_lossy(&input));
             resume_unwind(panic);
@@ -78,6 +86,26 @@ pub(crate) fn try_changed<E: AsRef<[u8]>>(examples: &[E], mut run: impl FnMut(&[
         }
     }
 }
+
+/// Ends the process with the input that is under way for more than a minute: nothing else would name it.
+fn report_hangs(current: &Arc<Mutex<Current>>) {
+    let current = Arc::downgrade(current);
+    std::thread::spawn(move || {
+        while let Some(current) = current.upgrade() {
+            if let Some((started, number, input)) = &*current.lock().expect("a lock")
+                && started.elapsed() > Duration::from_secs(60)
+            {
+                eprintln!("{number} does not end: {:?}", String::from_utf8_lossy(input));
+                std::process::abort();
+            }
+            drop(current);
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    });
+}
+
+/// When the input under way began, its number, and the input.
+type Current = Option<(Instant, String, Vec<u8>)>;
 
 /// Numbers that look random, the same for the same seed.
 struct Chance(u64);

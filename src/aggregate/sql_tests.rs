@@ -104,11 +104,17 @@ fn a_query_of_a_thousand_operators_runs_and_a_longer_one_is_refused() {
     );
     let values = vec!["'33101'"; 20_000].join(", ");
     assert_eq!(asked(&format!("SELECT count(*) FROM filings WHERE zip IN ({values}) OR true")), "10");
-    let nested = asked(&format!("SELECT {}1{}", "(".repeat(99), ")".repeat(99)));
-    assert_eq!(
-        nested,
-        "it is nested too deeply; name its inner steps: WITH step AS (SELECT …) SELECT … FROM step"
-    );
+    let too_deep =
+        "it is nested too deeply; name its inner steps: WITH step AS (SELECT …) SELECT … FROM step";
+    assert_eq!(asked(&format!("SELECT {}1{}", "(".repeat(99), ")".repeat(99))), too_deep);
+    for (word, end) in [("CAST(", " AS BIGINT)"), ("CASE WHEN true THEN ", " END"), ("NOT (", " = 2)")] {
+        let nested = |levels: usize, end: &str| {
+            asked(&format!("SELECT {}1{} AS x", word.repeat(levels), end.repeat(levels)))
+        };
+        assert!(nested(12, end).len() < 6, "{word}: {}", nested(12, end));
+        // Without their ends each of these was read twice as often as the one around it.
+        assert_eq!(nested(40, ""), too_deep, "{word}");
+    }
 }
 
 #[test]

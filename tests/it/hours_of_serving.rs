@@ -133,8 +133,8 @@ struct Sample {
     descriptors: usize,
 }
 
-/// Clients ask while snapshots and keys change, for so long and for three rounds at least; a sample of each round.
-fn serve_for(served: &Served, length: Duration, pause: Duration) -> Vec<Sample> {
+/// Clients ask while snapshots and keys change, for so long and for three rounds at least; their requests, and a sample of each round.
+fn serve_for(served: &Served, length: Duration, pause: Duration) -> (u64, Vec<Sample>) {
     let (is_over, requests, begun) = (AtomicBool::new(false), AtomicU64::new(0), Instant::now());
     let mut samples = Vec::new();
     std::thread::scope(|scope| {
@@ -155,9 +155,8 @@ fn serve_for(served: &Served, length: Duration, pause: Duration) -> Vec<Sample> 
         drop(end);
     });
     let requests = requests.into_inner();
-    println!("{requests} requests, {} new snapshots, as many keys made and revoked", samples.len());
     assert!(requests > 100, "{requests} requests");
-    samples
+    (requests, samples)
 }
 
 /// Ends the clients when it is dropped.
@@ -191,7 +190,8 @@ fn memory_and_descriptors_stay_flat_for_an_hour() {
     let served = Served::start();
     let before = served.descriptors();
     // 200 requests a second at most: the hour is about what is left behind, not about pace.
-    let samples = serve_for(&served, Duration::from_secs(seconds), Duration::from_millis(20));
+    let (requests, samples) = serve_for(&served, Duration::from_secs(seconds), Duration::from_millis(20));
+    println!("{requests} requests, {} new snapshots, as many keys made and revoked", samples.len());
     let quarters: Vec<Sample> = samples.chunks(samples.len().div_ceil(4)).map(most).collect();
     for quarter in &quarters {
         println!("at most {} MiB and {} descriptors", quarter.bytes >> 20, quarter.descriptors);

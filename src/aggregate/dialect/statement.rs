@@ -19,6 +19,23 @@ const SUCH_AS: &str = "such as: SELECT name FROM filings WHERE county = 'Duval' 
 /// Operators of a query. The SQL engine takes minutes and gigabytes for a few thousand comparisons, and a tree that deep can end the
 /// program.
 const MAX_OPERATORS: usize = 1000;
+/// Of [`RETRIED`] in one another. The parser tries each twice where what follows is wrong: twenty that have no end took it a minute.
+const MAX_RETRIED: usize = 12;
+/// Words whose parentheses the parser reads as an expression of its own, and then as a call.
+const RETRIED: [Keyword; 12] = [
+    Keyword::ARRAY,
+    Keyword::CASE,
+    Keyword::CAST,
+    Keyword::CEIL,
+    Keyword::CONVERT,
+    Keyword::FLOOR,
+    Keyword::NOT,
+    Keyword::OVERLAY,
+    Keyword::POSITION,
+    Keyword::SAFE_CAST,
+    Keyword::SUBSTRING,
+    Keyword::TRY_CAST,
+];
 /// Operators that are words.
 const WORDS: [Keyword; 17] = [
     Keyword::AND,
@@ -59,12 +76,7 @@ pub(super) fn parsed(sql: &str) -> Planned<Query> {
         .and_then(|tokens| parser.with_tokens_with_locations(tokens).parse_statements());
     let mut statements = match statements {
         Ok(statements) => statements.into_iter(),
-        Err(ParserError::RecursionLimitExceeded) => {
-            return wrong(
-                "it is nested too deeply",
-                "name its inner steps: WITH step AS (SELECT …) SELECT … FROM step",
-            );
-        }
+        Err(ParserError::RecursionLimitExceeded) => return too_deep(),
         Err(error) => {
             let text = error.to_string();
             let reason = text.lines().next().unwrap_or_default().trim_start_matches("sql parser error: ");
@@ -112,8 +124,35 @@ fn mistake(sql: &str, tokens: &[TokenWithSpan]) -> Planned<()> {
     wrong(format!("a query begins with SELECT or WITH, not with {word}"), way_out)
 }
 
-/// Refuses a query with more operators than the engine can plan.
+fn too_deep<T>() -> Planned<T> {
+    wrong("it is nested too deeply", "name its inner steps: WITH step AS (SELECT …) SELECT … FROM step")
+}
+
+/// The most of [`RETRIED`] that are open at a place.
+fn retried(tokens: &[TokenWithSpan]) -> usize {
+    let code = tokens.iter().map(|token| &token.token).filter(|token| !matches!(token, Token::Whitespace(_)));
+    let (mut open, mut is_retried, mut depth, mut most) = (Vec::new(), false, 0, 0);
+    for token in code {
+        let keyword = if let Token::Word(word) = token { word.keyword } else { Keyword::NoKeyword };
+        let opened = match token {
+            Token::LParen | Token::LBracket => Some(is_retried),
+            _ => (keyword == Keyword::CASE).then_some(true),
+        };
+        let is_end = matches!(token, Token::RParen | Token::RBracket) || keyword == Keyword::END;
+        depth += usize::from(opened == Some(true));
+        depth -= usize::from(is_end && open.pop() == Some(true));
+        open.extend(opened);
+        is_retried = RETRIED.contains(&keyword);
+        most = most.max(depth);
+    }
+    most
+}
+
+/// Refuses a query with more operators than the engine can plan, or nested deeper than the parser can read.
 fn bounded(tokens: &[TokenWithSpan]) -> Planned<()> {
+    if retried(tokens) > MAX_RETRIED {
+        return too_deep();
+    }
     let operators = tokens.iter().filter(|token| is_operator(&token.token)).count();
     if operators <= MAX_OPERATORS {
         return Ok(());
