@@ -83,8 +83,8 @@ fn mistakes_of(error: &CommandError) -> Option<String> {
     };
     let shown = mistakes.iter().map(|Mistake { line, problem, excerpt, hint }| {
         let hint = hint.iter().map(|hint| format!("hint: {}\n", on_one_line(hint))).collect::<String>();
-        let (path, problem) = (path.display().to_string(), problem.to_string());
-        format!("error: {}, line {line}: {}\n{excerpt}{hint}", on_one_line(&path), on_one_line(&problem))
+        let path = on_one_line(&path.display().to_string());
+        format!("error: {path}, line {line}: {}\n{excerpt}{hint}", on_one_line(problem))
     });
     Some(shown.collect())
 }

@@ -64,9 +64,8 @@ impl Mistake {
         let start = place.start.min(text.len());
         let begin = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let line = text[..begin].matches('\n').count() + 1;
-        let before =
-            text[begin..start].char_indices().rev().take(AROUND).last().map_or(start, |(at, _)| begin + at);
-        let begin = if start - begin > AROUND { before } else { begin };
+        let before = text[begin..start].char_indices().rev().nth(AROUND - 1);
+        let begin = before.map_or(begin, |(at, _)| begin + at);
         let shown = text[begin..].lines().next().unwrap_or_default();
         let most = shown.char_indices().nth(2 * AROUND).map_or(shown.len(), |(at, _)| at);
         let shown = &shown[..most];

@@ -12,9 +12,7 @@ pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let own = u16::try_from(std::process::id() % u32::from(COUNT)).expect("less than the count");
     let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
-    let mut tried = std::iter::repeat_with(|| {
-        let nth = NEXT.fetch_add(1, Ordering::Relaxed);
-        FIRST + (own.wrapping_mul(61).wrapping_add(nth)) % COUNT
-    });
-    tried.by_ref().take(usize::from(COUNT)).find(is_free).expect("a free port")
+    let nth = || NEXT.fetch_add(1, Ordering::Relaxed);
+    let ports = std::iter::repeat_with(|| FIRST + own.wrapping_mul(61).wrapping_add(nth()) % COUNT);
+    ports.take(usize::from(COUNT)).find(is_free).expect("a free port")
 }
