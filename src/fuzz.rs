@@ -1,8 +1,8 @@
 //! Inputs that nobody wrote: examples with bytes changed by chance, for tests of what reads text from outside.
 //!
 //! A test tries a thousand, the same ones each time. By hand: `SUNLAKE_FUZZ_SECONDS=1800 cargo test fuzz`, with
-//! `SUNLAKE_FUZZ_SEED` for others. A panic is reported with the input; with a time to spend, so is one that takes over a
-//! second twice, or does not end.
+//! `SUNLAKE_FUZZ_SEED` for others and `SUNLAKE_FUZZ_INPUT` for one of them alone. A panic is reported with the input; with a
+//! time to spend, so is one that takes over a second twice, or does not end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
@@ -50,6 +50,7 @@ fn number(variable: &str) -> Option<u64> {
 /// Calls `run` with changed examples. It must return, whatever they are.
 pub(crate) fn try_changed<E: AsRef<[u8]>>(examples: &[E], mut run: impl FnMut(&[u8])) {
     let (seconds, seed) = (number("SUNLAKE_FUZZ_SECONDS"), number("SUNLAKE_FUZZ_SEED").unwrap_or(1));
+    let only = number("SUNLAKE_FUZZ_INPUT");
     let mut chance = Chance(seed);
     let begun = Instant::now();
     let current = Arc::new(Mutex::new(None));
@@ -58,6 +59,7 @@ pub(crate) fn try_changed<E: AsRef<[u8]>>(examples: &[E], mut run: impl FnMut(&[
     }
     for count in 0.. {
         let is_over = match seconds {
+            _ if only.is_some() => only < Some(count),
             Some(seconds) => begun.elapsed() >= Duration::from_secs(seconds),
             None => count >= INPUTS,
         };
@@ -66,6 +68,9 @@ pub(crate) fn try_changed<E: AsRef<[u8]>>(examples: &[E], mut run: impl FnMut(&[
             return;
         }
         let input = chance.changed(examples);
+        if only.is_some_and(|only| only != count) {
+            continue;
+        }
         let started = Instant::now();
         *current.lock().expect("a lock") =
             Some((started, format!("input {count} of seed {seed}"), input.clone()));

@@ -133,6 +133,20 @@ fn tables_of_a_view_are_those_it_reads() {
     assert_eq!(named, ["days", "entity_types", "filings", "industry_labels"]);
 }
 
+/// Subqueries ten deep overflowed the stack of a thread where a table's name was looked for before the plan.
+#[test]
+fn subqueries_in_one_another_run_up_to_the_depth_that_is_refused() {
+    let nested = |levels: usize| {
+        format!("{}SELECT county FROM filings{}", "SELECT * FROM (".repeat(levels), ") AS a".repeat(levels))
+    };
+    assert_eq!(tables_named(&nested(20)).expect("SQL"), ["filings"]);
+    assert_eq!(asked(&nested(20)).matches("Lee").count(), 1);
+    for levels in [30, 49, 60, 1000] {
+        let refusal = tables_named(&nested(levels)).err().map(|refusal| refusal.reason);
+        assert_eq!(refusal.as_deref(), Some("it is nested too deeply"), "{levels}");
+    }
+}
+
 #[test]
 fn fuzz_of_sql() {
     let lake = lake_with_gap(None);

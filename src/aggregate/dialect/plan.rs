@@ -4,20 +4,17 @@ use super::names::Ids;
 use super::reduce::unscaled;
 use super::refusal::{NO_PLAN, Planned, not_here};
 use super::rows::{Planner, orders_kept};
-use super::statement::{parsed, tables_of};
+use super::statement::{on_large_stack, parsed, tables_of};
 use super::value::Kind;
 use crate::aggregate::tables::Tables;
 use polars::error::{PolarsError, PolarsResult, set_warning_function};
 use polars::frame::DataFrame;
 use polars::prelude::{DataType, Engine, LazyFrame, col};
-use std::thread::Builder;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Files of this size together are read at once, which takes up to half the time: about 1.3 million rows of an aggregate, or 70,000
 /// filings.
 const MOST_IN_MEMORY: u64 = 2 << 20;
-
-/// A plan has calls in calls, as SQL has brackets in brackets: the stack of a thread of the program is too small for some.
-const STACK: usize = 64 << 20;
 
 /// A query that can run.
 pub(in crate::aggregate) struct Plan {
@@ -34,16 +31,12 @@ pub(in crate::aggregate) fn tables_named(sql: &str) -> Planned<Vec<String>> {
 /// Plans the query of a text over tables. Subqueries in place of values are run.
 pub(in crate::aggregate) fn plan(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
     set_warning_function(|what, _| tracing::debug!("polars: {what}"));
-    on_large_stack(|| planned(sql, tables))?.unwrap_or_else(|| not_here(NO_PLAN))
+    unless_panic(|| planned(sql, tables)).unwrap_or_else(|| not_here(NO_PLAN))
 }
 
-/// The result on a thread of its own; none if it panics.
-fn on_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> PolarsResult<Option<T>> {
-    let no_thread = |error| PolarsError::ComputeError(format!("no thread can be started: {error}").into());
-    std::thread::scope(|scope| {
-        let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, run).map_err(no_thread)?;
-        Ok(thread.join().ok())
-    })
+/// The result of what the SQL engine does; none if it panics.
+fn unless_panic<T>(run: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(|| on_large_stack(run))).ok()
 }
 
 fn planned(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
@@ -82,7 +75,7 @@ impl Plan {
                 frame.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single())
             }
         };
-        on_large_stack(run)?.unwrap_or_else(|| Err(PolarsError::InvalidOperation("a panic".into())))
+        unless_panic(run).unwrap_or_else(|| Err(PolarsError::InvalidOperation("a panic".into())))
     }
 
     /// The columns of the result, without rows.

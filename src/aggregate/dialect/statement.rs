@@ -22,6 +22,8 @@ const MAX_OPERATORS: usize = 1000;
 /// Of [`RETRIED`] in one another. The parser tries each twice where what follows is wrong: 18 without their ends took two seconds
 /// without optimisation, and each one more doubles that.
 const MAX_RETRIED: usize = 12;
+/// SQL has brackets in brackets, and its plan calls in calls: the stack of a thread of the program is too small for some.
+const STACK: usize = 64 << 20;
 /// Words whose parentheses the parser reads as an expression of its own, and then as a call.
 const RETRIED: [Keyword; 12] = [
     Keyword::ARRAY,
@@ -74,7 +76,7 @@ pub(super) fn parsed(sql: &str) -> Planned<Query> {
     let parser = Parser::new(&GenericDialect).with_options(options);
     let statements = tokens
         .map_err(ParserError::from)
-        .and_then(|tokens| parser.with_tokens_with_locations(tokens).parse_statements());
+        .and_then(|tokens| on_large_stack(|| parser.with_tokens_with_locations(tokens).parse_statements()));
     let mut statements = match statements {
         Ok(statements) => statements.into_iter(),
         Err(ParserError::RecursionLimitExceeded) => return too_deep(),
@@ -90,6 +92,11 @@ pub(super) fn parsed(sql: &str) -> Planned<Query> {
         (_, Some(_)) => wrong("it has more than one statement", "ask one query at a time"),
         _ => wrong("it is no query", SUCH_AS),
     }
+}
+
+/// The result, on a stack for SQL of any depth.
+pub(super) fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
+    stacker::grow(STACK, run)
 }
 
 /// What is wrong with a text that cannot be a query.
