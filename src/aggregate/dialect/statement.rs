@@ -4,10 +4,12 @@ use super::refusal::{Planned, wrong};
 use crate::contract::nearest::nearest;
 use crate::table::VIEWS;
 use sqlparser::ast::{BinaryOperator, Expr, ObjectName, Query, Statement, Value, Visit, Visitor};
-use sqlparser::dialect::GenericDialect;
+use sqlparser::dialect::{Dialect, GenericDialect};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError, ParserOptions};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use std::any::TypeId;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -19,26 +21,12 @@ const SUCH_AS: &str = "such as: SELECT name FROM filings WHERE county = 'Duval' 
 /// Operators of a query. The SQL engine takes minutes and gigabytes for a few thousand comparisons, and a tree that deep can end the
 /// program.
 const MAX_OPERATORS: usize = 1000;
-/// Of [`RETRIED`] in one another. The parser tries each twice where what follows is wrong: 18 without their ends took two seconds
-/// without optimisation, and each one more doubles that.
-const MAX_RETRIED: usize = 12;
+/// Expressions that the parser begins, by word or sign of the text, and for a short text. It tries some forms twice where what follows
+/// is wrong (CASE, CAST, INTERVAL, a name with dots), each twice as often as the one around it; a text that is right takes about one.
+const MAX_BEGUN: usize = 4;
+const MAX_BEGUN_OF_SHORT: usize = 10_000;
 /// SQL has brackets in brackets, and its plan calls in calls: the stack of a thread of the program is too small for some.
 const STACK: usize = 64 << 20;
-/// Words whose parentheses the parser reads as an expression of its own, and then as a call.
-const RETRIED: [Keyword; 12] = [
-    Keyword::ARRAY,
-    Keyword::CASE,
-    Keyword::CAST,
-    Keyword::CEIL,
-    Keyword::CONVERT,
-    Keyword::FLOOR,
-    Keyword::NOT,
-    Keyword::OVERLAY,
-    Keyword::POSITION,
-    Keyword::SAFE_CAST,
-    Keyword::SUBSTRING,
-    Keyword::TRY_CAST,
-];
 /// Operators that are words.
 const WORDS: [Keyword; 17] = [
     Keyword::AND,
@@ -73,7 +61,8 @@ pub(super) fn parsed(sql: &str) -> Planned<Query> {
     mistake(sql, known)?;
     bounded(known)?;
     let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
-    let parser = Parser::new(&GenericDialect).with_options(options);
+    let dialect = Bounded { left: Cell::new(MAX_BEGUN_OF_SHORT + MAX_BEGUN * known.len()) };
+    let parser = Parser::new(&dialect).with_options(options);
     let statements = tokens
         .map_err(ParserError::from)
         .and_then(|tokens| on_large_stack(|| parser.with_tokens_with_locations(tokens).parse_statements()));
@@ -136,37 +125,60 @@ fn too_deep<T>() -> Planned<T> {
     wrong("it is nested too deeply", "name its inner steps: WITH step AS (SELECT …) SELECT … FROM step")
 }
 
-/// The most of [`RETRIED`] that are open at a place.
-fn retried(tokens: &[TokenWithSpan]) -> usize {
-    let code = tokens.iter().map(|token| &token.token).filter(|token| !matches!(token, Token::Whitespace(_)));
-    let (mut open, mut is_retried, mut depth, mut most) = (Vec::new(), false, 0, 0);
-    for token in code {
-        let keyword = if let Token::Word(word) = token { word.keyword } else { Keyword::NoKeyword };
-        let opened = match token {
-            Token::LParen | Token::LBracket => Some(is_retried),
-            _ => (keyword == Keyword::CASE).then_some(true),
-        };
-        let is_end = matches!(token, Token::RParen | Token::RBracket) || keyword == Keyword::END;
-        depth += usize::from(opened == Some(true));
-        depth -= usize::from(is_end && open.pop() == Some(true));
-        open.extend(opened);
-        is_retried = RETRIED.contains(&keyword);
-        most = most.max(depth);
-    }
-    most
-}
-
-/// Refuses a query with more operators than the engine can plan, or nested deeper than the parser can read.
+/// Refuses a query with more operators than the engine can plan.
 fn bounded(tokens: &[TokenWithSpan]) -> Planned<()> {
-    if retried(tokens) > MAX_RETRIED {
-        return too_deep();
-    }
     let operators = tokens.iter().filter(|token| is_operator(&token.token)).count();
     if operators <= MAX_OPERATORS {
         return Ok(());
     }
     let what = format!("it has {operators} operators, at most {MAX_OPERATORS} can run");
     wrong(what, "many values are one operator: zip IN ('32801', '32803')")
+}
+
+/// The parser's dialect for all engines, with an end to what it tries.
+#[derive(Debug)]
+struct Bounded {
+    left: Cell<usize>,
+}
+
+/// What the parser asks for in a query.
+macro_rules! as_generic {
+    ($($supports:ident)*) => { $(fn $supports(&self) -> bool { GenericDialect.$supports() })* };
+}
+
+impl Dialect for Bounded {
+    fn dialect(&self) -> TypeId {
+        TypeId::of::<GenericDialect>()
+    }
+
+    fn parse_prefix(&self, _: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+        let left = self.left.get().checked_sub(1);
+        self.left.set(left.unwrap_or_default());
+        left.is_none().then_some(Err(ParserError::RecursionLimitExceeded))
+    }
+
+    fn is_identifier_start(&self, ch: char) -> bool {
+        GenericDialect.is_identifier_start(ch)
+    }
+
+    fn is_identifier_part(&self, ch: char) -> bool {
+        GenericDialect.is_identifier_part(ch)
+    }
+
+    as_generic! {
+        supports_array_join_syntax supports_group_by_expr supports_group_by_with_modifier supports_match_recognize
+        supports_left_associative_joins_without_parens supports_pipe_operator supports_dictionary_syntax supports_cte_without_as
+        supports_window_function_null_treatment_arg supports_window_clause_named_window_reference supports_limit_comma
+        supports_select_wildcard_except supports_select_wildcard_exclude supports_select_wildcard_replace supports_limit_by
+        supports_select_wildcard_ilike supports_select_wildcard_rename support_map_literal_syntax allow_extract_custom
+        allow_extract_single_quotes supports_extract_comma_syntax supports_parens_around_table_factor supports_try_convert
+        supports_values_as_table_factor supports_from_first_select supports_projection_trailing_commas supports_struct_literal
+        supports_bitwise_shift_operators supports_named_fn_args_with_assignment_operator supports_empty_projections
+        supports_array_typedef_with_brackets supports_match_against supports_filter_during_aggregation supports_prewhere
+        supports_data_type_signed_suffix supports_interval_options supports_with_fill supports_interpolate supports_settings
+        supports_select_format supports_comment_optimizer_hint supports_comma_separated_trim supports_xml_expressions
+        supports_select_item_multi_column_alias supports_explain_with_utility_options supports_connect_by
+    }
 }
 
 fn is_operator(token: &Token) -> bool {
