@@ -49,7 +49,7 @@ pub use count::{
 };
 pub use dictionary::columns;
 pub use error::TableError;
-pub use file::footer::{Bounds, Footer, Span, check_places};
+pub use file::footer::{Footer, check_places};
 pub use file::kept_footers::KeptFooters;
 pub use file::properties::{ROW_GROUP_ROWS, SCHEMA_VERSION_KEY};
 pub(crate) use file::read::read_dictionaries;

@@ -5,15 +5,12 @@ use super::super::outlet::{Pending, check_target, link_or_copy};
 use super::super::snapshot::snapshot;
 use super::log::{APP_ID, Log, entry_path};
 use crate::lake::{Commit, FileEntry, Lake};
-use crate::table::{Bounds, Column, ColumnKind, Footer, Table, columns};
+use crate::table::{Column, ColumnKind, Table, columns};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::SystemTime;
-
-/// Longest text in the statistics of a file, in bytes.
-const STATISTICS_TEXT: usize = 64;
 
 /// A new version of the table; `added` and `removed` are numbers of files.
 #[derive(Serialize)]
@@ -83,9 +80,8 @@ fn write_version(
     actions.extend(removed.iter().map(|path| remove(path, at)));
     let mut added = Vec::new();
     for (path, file) in parts.iter().filter(|(path, _)| !log.files.contains(**path)) {
-        let from = snapshot.file(file)?;
-        link_or_copy(&from, &folder.join(path), copy)?;
-        actions.push(add(path, file, at, &statistics(&Footer::open(&from)?)));
+        link_or_copy(&snapshot.file(file)?, &folder.join(path), copy)?;
+        actions.push(add(path, file, at));
         added.push((*path).to_owned());
     }
     let version = log.next;
@@ -134,7 +130,7 @@ pub(super) fn remove(path: &str, at: i64) -> Value {
 }
 
 /// A file that a version adds, with its statistics. A folder of its path has the month.
-pub(super) fn add(path: &str, file: &FileEntry, at: i64, statistics: &Value) -> Value {
+pub(super) fn add(path: &str, file: &FileEntry, at: i64) -> Value {
     let month = path.split('/').find_map(|folder| folder.split_once('='));
     let partition: Map<String, Value> =
         month.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect();
@@ -144,34 +140,18 @@ pub(super) fn add(path: &str, file: &FileEntry, at: i64, statistics: &Value) -> 
         "size": file.bytes,
         "modificationTime": at,
         "dataChange": true,
-        "stats": statistics.to_string(),
+        "stats": statistics(file).to_string(),
     }})
 }
 
-/// Rows, nulls and bounds of a file. A bound that the footer does not have exactly is left out.
-///
-/// Bounds of timestamps are left out, because readers round them in different ways.
-fn statistics(footer: &Footer) -> Value {
-    let (mut least, mut most, mut nulls) = (Map::new(), Map::new(), Map::new());
-    for field in footer.schema().fields() {
-        let span = footer.span(field.name());
-        if let Some(count) = span.nulls {
-            nulls.insert(field.name().clone(), json!(count));
-        }
-        let bounds = match span.bounds {
-            Some(Bounds::Integers(low, high)) => Some((json!(low), json!(high))),
-            Some(Bounds::Days(low, high)) => Some((json!(low.to_string()), json!(high.to_string()))),
-            Some(Bounds::Texts(low, high)) if low.len().max(high.len()) <= STATISTICS_TEXT => {
-                Some((json!(low), json!(high)))
-            }
-            _ => None,
-        };
-        if let Some((low, high)) = bounds {
-            least.insert(field.name().clone(), low);
-            most.insert(field.name().clone(), high);
-        }
+/// What a commit says of a file: rows, and the bounds of its days. The footer of a file says more.
+fn statistics(file: &FileEntry) -> Value {
+    let mut statistics = json!({"numRecords": file.rows});
+    if let (Some(oldest), Some(newest)) = (file.min_filed_date, file.max_filed_date) {
+        statistics["minValues"] = json!({"filed_date": oldest.to_string()});
+        statistics["maxValues"] = json!({"filed_date": newest.to_string()});
     }
-    json!({"numRecords": footer.rows(), "minValues": least, "maxValues": most, "nullCount": nulls})
+    statistics
 }
 
 /// The schema of the table in the form of the log.

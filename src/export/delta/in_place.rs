@@ -48,7 +48,7 @@ fn actions(commit: &Commit, before: Option<&Commit>, first: &Commit) -> Vec<Valu
     let gone = old.keys().filter(|path| !new.contains_key(*path));
     actions.extend(gone.map(|path| remove(path, at)));
     let added = new.iter().filter(|(path, _)| !old.contains_key(*path));
-    actions.extend(added.map(|(path, file)| add(path, file, at, &statistics(file))));
+    actions.extend(added.map(|(path, file)| add(path, file, at)));
     actions
 }
 
@@ -57,14 +57,4 @@ fn files(commit: &Commit) -> BTreeMap<String, &FileEntry> {
     let entries = commit.tables.get(Table::Filings.name()).into_iter().flat_map(|table| &table.files);
     let path = |file: &FileEntry| commit.object_of(file).trim_start_matches(ROOT).to_owned();
     entries.map(|file| (path(file), file)).collect()
-}
-
-/// What a commit says of a file: rows, and the bounds of its days.
-fn statistics(file: &FileEntry) -> Value {
-    let mut statistics = json!({"numRecords": file.rows});
-    if let (Some(oldest), Some(newest)) = (file.min_filed_date, file.max_filed_date) {
-        statistics["minValues"] = json!({"filed_date": oldest.to_string()});
-        statistics["maxValues"] = json!({"filed_date": newest.to_string()});
-    }
-    statistics
 }

@@ -1,5 +1,6 @@
 //! The log of an existing Delta table: its versions, its files, and the snapshot of its newest version.
 
+use super::super::described::uuid;
 use super::super::error::ExportError;
 use crate::lake::{Commit, Lake, LakeError};
 use serde_json::{Value, json};
@@ -134,7 +135,7 @@ pub(super) fn protocol() -> Value {
 /// What the table is; its identity is that of the commit unless it has one.
 pub(super) fn metadata(commit: &Commit, id: Option<&str>, schema: &str) -> Value {
     json!({"metaData": {
-        "id": id.map_or_else(|| table_id(commit), str::to_owned),
+        "id": id.map_or_else(|| uuid(&format!("{} {}", commit.run_id, commit.committed_at)), str::to_owned),
         "name": "filings",
         "description": "Florida business filings, one version a snapshot of a sunlake lake",
         "format": {"provider": "parquet", "options": {}},
@@ -147,13 +148,6 @@ pub(super) fn metadata(commit: &Commit, id: Option<&str>, schema: &str) -> Value
             "delta.deletedFileRetentionDuration": "interval 36500 days",
         },
     }})
-}
-
-/// The identity of the table, a UUID that depends only on the first snapshot.
-fn table_id(commit: &Commit) -> String {
-    let digest = blake3::hash(format!("{} {}", commit.run_id, commit.committed_at).as_bytes());
-    let hex = digest.to_hex();
-    format!("{}-{}-4{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32])
 }
 
 /// The entries of the log by version.

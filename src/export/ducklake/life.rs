@@ -1,6 +1,6 @@
 //! Tables, columns and files of the catalogue, each with the snapshots that have it.
 
-use super::super::described::lake_path;
+use super::super::described::{lake_path, uuid};
 use super::shape::{ColumnShape, Shape};
 use crate::lake::{Commit, FileEntry};
 use jiff::civil::Date;
@@ -219,10 +219,4 @@ impl FileLife {
             life: Life::since(0),
         }
     }
-}
-
-/// A UUID made from a text: the same each time.
-pub(super) fn uuid(seed: &str) -> String {
-    let hex = blake3::hash(seed.as_bytes()).to_hex();
-    format!("{}-{}-4{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32])
 }

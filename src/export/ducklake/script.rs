@@ -1,9 +1,9 @@
 //! The catalogue as an SQL script for DuckDB: the tables of the specification, then their rows.
 
-use super::super::described::{quoted, text_of};
+use super::super::described::{quoted, text_of, uuid};
 use super::super::error::ExportError;
 use super::super::replaceable::snapshot_table;
-use super::life::{FileLife, Life, TableLife, uuid};
+use super::life::{FileLife, Life, TableLife};
 use super::shape::MONTH;
 use super::versions::{Versions, versions};
 use crate::lake::{Commit, Lake};

@@ -1,12 +1,10 @@
-//! What a file's footer says: columns, row count, key values, bounds, bloom filters. Reads no rows.
+//! What a file's footer says: columns, row count, key values, which values there may be. Reads no rows.
 
 use super::properties::SCHEMA_VERSION_KEY;
-use crate::contract::eastern::day_of_epoch;
 use crate::table::error::TableError;
 use crate::table::layout::{check_schema, without_field_ids};
 use crate::table::tables::{SCHEMA_VERSION, Table};
 use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
-use jiff::civil::Date;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
@@ -27,26 +25,6 @@ pub struct Footer {
     pub(super) path: PathBuf,
     pub(super) builder: Builder,
     schema: SchemaRef,
-}
-
-/// Smallest and largest value of a column, both values that a row has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Bounds {
-    /// Of an integer column.
-    Integers(i64, i64),
-    /// Of a column of days.
-    Days(Date, Date),
-    /// Of a text column, by its bytes.
-    Texts(String, String),
-}
-
-/// What the footer says about the values of one column.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Span {
-    /// Rows that are null; none where the footer does not say.
-    pub nulls: Option<u64>,
-    /// Smallest and largest value; none where there is no value, or the footer does not say both exactly.
-    pub bounds: Option<Bounds>,
 }
 
 impl Footer {
@@ -97,35 +75,6 @@ impl Footer {
     /// The value that the writer stored under a key.
     pub fn key_value(&self, key: &str) -> Option<&str> {
         key_value(self.builder.metadata(), key)
-    }
-
-    /// Nulls and bounds of a column over the entire file; unknown for a column that is not in the file.
-    pub fn span(&self, column: &str) -> Span {
-        let (Some(leaf), Ok(field)) = (self.leaf(column), self.schema.field_with_name(column)) else {
-            return Span::default();
-        };
-        let mut groups = self.builder.metadata().row_groups().iter().map(|group| {
-            let statistics = group.column(leaf).statistics();
-            let nulls = statistics.and_then(Statistics::null_count_opt);
-            let all_null = nulls.is_some_and(|nulls| i64::try_from(nulls) == Ok(group.num_rows()));
-            let bounds = statistics.and_then(|found| bounds(found, field.data_type()));
-            (nulls, bounds, all_null)
-        });
-        let Some((mut nulls, mut found, mut is_empty)) = groups.next() else {
-            return Span { nulls: Some(0), bounds: None };
-        };
-        for (more, bounds, all_null) in groups {
-            nulls = nulls.zip(more).map(|(one, other)| one + other);
-            found = match (found, bounds) {
-                // A group without values changes no bounds.
-                (found, None) if all_null => found,
-                (_, bounds) if is_empty => bounds,
-                (Some(one), Some(other)) => one.widened(other),
-                _ => None,
-            };
-            is_empty &= all_null;
-        }
-        Span { nulls, bounds: found }
     }
 
     /// Whether an integer column may hold one of `values`, which are sorted: by the bounds of its row groups and,
@@ -207,42 +156,6 @@ fn key_value<'a>(footer: &'a ParquetMetaData, key: &str) -> Option<&'a str> {
     pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
 }
 
-impl Bounds {
-    /// Bounds of both; none for two kinds.
-    fn widened(self, other: Self) -> Option<Self> {
-        Some(match (self, other) {
-            (Self::Integers(low, high), Self::Integers(least, most)) => {
-                Self::Integers(low.min(least), high.max(most))
-            }
-            (Self::Days(low, high), Self::Days(least, most)) => Self::Days(low.min(least), high.max(most)),
-            (Self::Texts(low, high), Self::Texts(least, most)) => Self::Texts(low.min(least), high.max(most)),
-            _ => return None,
-        })
-    }
-}
-
-fn bounds(statistics: &Statistics, kind: &DataType) -> Option<Bounds> {
-    if !(statistics.min_is_exact() && statistics.max_is_exact()) {
-        return None;
-    }
-    match (statistics, kind) {
-        (Statistics::Int64(span), DataType::Int64) => {
-            Some(Bounds::Integers(*span.min_opt()?, *span.max_opt()?))
-        }
-        (Statistics::Int32(span), DataType::Int32) => {
-            Some(Bounds::Integers(i64::from(*span.min_opt()?), i64::from(*span.max_opt()?)))
-        }
-        (Statistics::Int32(span), DataType::Date32) => {
-            Some(Bounds::Days(day_of_epoch(*span.min_opt()?)?, day_of_epoch(*span.max_opt()?)?))
-        }
-        (Statistics::ByteArray(span), DataType::Utf8) => {
-            let text = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(str::to_owned);
-            Some(Bounds::Texts(text(span.min_opt()?.data())?, text(span.max_opt()?.data())?))
-        }
-        _ => None,
-    }
-}
-
 fn between<'a>(values: &'a [i64], min: Option<&i64>, max: Option<&i64>) -> &'a [i64] {
     let from = min.map_or(0, |min| values.partition_point(|value| value < min));
     let to = max.map_or(values.len(), |max| values.partition_point(|value| value <= max));
@@ -256,7 +169,6 @@ mod tests {
     use crate::table::business::FilingRow;
     use crate::table::file::read::read_rows;
     use crate::table::file::write::tests::{filings, part, write_rows};
-    use jiff::civil::date;
 
     fn written(rows: &[FilingRow]) -> (tempfile::TempDir, Footer) {
         let (folder, path) = part();
@@ -266,29 +178,11 @@ mod tests {
     }
 
     #[test]
-    fn a_footer_returns_rows_spans_and_key_values() {
+    fn a_footer_returns_rows_and_key_values() {
         let rows = filings(150_000);
         let (_folder, footer) = written(&rows);
         assert_eq!(footer.builder.metadata().num_row_groups(), 4);
         assert_eq!((footer.rows(), footer.key_value("sunlake.snapshot")), (150_000, Some("7")));
-        let span = |name| footer.span(name);
-        assert_eq!(span("business_id"), Span { nulls: Some(0), bounds: Some(Bounds::Integers(1, 150_000)) });
-        let days = Bounds::Days(date(2026, 11, 1), rows[0].filed_date);
-        assert_eq!(span("filed_date").bounds, Some(days));
-        assert_eq!(span("dissolved_date").nulls, Some(100_000));
-        let same = Bounds::Texts(rows[0].city.clone(), rows[0].city.clone());
-        assert_eq!(span("city").bounds, Some(same));
-        assert_eq!((span("listed").bounds, span("nope")), (None, Span::default()));
-    }
-
-    #[test]
-    fn a_column_without_a_value_has_nulls_and_no_bounds() {
-        let rows: Vec<_> =
-            filings(10).into_iter().map(|row| FilingRow { dissolved_date: None, ..row }).collect();
-        let (_folder, footer) = written(&rows);
-        assert_eq!(footer.span("dissolved_date"), Span { nulls: Some(10), bounds: None });
-        let (_folder, empty) = written(&[]);
-        assert_eq!(empty.span("business_id"), Span { nulls: Some(0), bounds: None });
     }
 
     #[test]
@@ -315,9 +209,7 @@ mod tests {
         let changed = folder.path().join("changed.parquet");
         try_changed(&[footer], |input| {
             std::fs::write(&changed, [rows, input].concat()).expect("written");
-            if let Ok(footer) = Footer::of_table(Table::Filings, &changed) {
-                let _ = footer.span("filed_date");
-            }
+            let _ = Footer::of_table(Table::Filings, &changed);
             let _ = read_rows::<FilingRow>(&changed);
         });
     }
