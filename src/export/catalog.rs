@@ -26,7 +26,8 @@ pub(crate) fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>
         ("views.sql", &views),
         ("ducklake.sql", &ducklake),
     ];
-    let written = lake.write_catalog_of(&texts.map(|(name, text)| (name, text.as_bytes())), &snapshots)?;
+    let written =
+        lake.write_catalog_files(&texts.map(|(name, text)| (name, text.as_bytes())), Some(&snapshots))?;
     complete_log(lake)?;
     Ok(written)
 }
@@ -36,7 +37,7 @@ pub(crate) fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>
 pub(crate) fn leave_out(lake: &Lake, snapshots: &[u64]) -> Result<(), ExportError> {
     let Some(newest) = lake.current()?.filter(|_| !snapshots.is_empty()) else { return Ok(()) };
     let (script, left) = ducklake_script(lake, &newest, snapshots)?;
-    match lake.write_catalog_of(&[("ducklake.sql", script.as_bytes())], &left) {
+    match lake.write_catalog_files(&[("ducklake.sql", script.as_bytes())], Some(&left)) {
         Err(error) if error.is_full_disk() => Ok(lake.drop_catalog_file("ducklake.sql")?),
         written => Ok(written.map(drop)?),
     }

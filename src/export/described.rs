@@ -1,5 +1,5 @@
 //! Tables and columns of a snapshot in words: tables from the column dictionary, aggregates from the footers of their files.
-//! They are written into `DuckDB`'s SQL as comments.
+//! And the SQL of comments and views that is made of them.
 
 use super::error::ExportError;
 use crate::lake::{Commit, FileEntry, INVENTED, Lake, TableManifest};
@@ -59,7 +59,7 @@ pub(super) fn describe(lake: &Lake, commit: &Commit) -> Result<Vec<Described>, E
     }
     for (name, manifest) in commit.tables.iter().filter(|(name, _)| Table::from_name(name).is_none()) {
         if let Some(first) = lake.open_snapshot(commit).paths(name)?.first() {
-            described.push(of_aggregate(name, &Footer::open(first)?, manifest));
+            described.push(of_footer(name, &Footer::open(first)?, manifest));
         }
     }
     if commit.is_invented() {
@@ -99,7 +99,7 @@ pub(super) fn has_months(manifest: &TableManifest) -> bool {
     manifest.files.iter().any(|file| has_month(&file.path))
 }
 
-pub(super) fn of_aggregate(name: &str, footer: &Footer, manifest: &TableManifest) -> Described {
+pub(super) fn of_footer(name: &str, footer: &Footer, manifest: &TableManifest) -> Described {
     let head = Head::parse(footer.key_value(ABOUT_KEY).unwrap_or_default());
     let columns = footer.schema().fields().iter().map(|field| DescribedColumn {
         name: field.name().clone(),
@@ -113,7 +113,7 @@ pub(super) fn of_aggregate(name: &str, footer: &Footer, manifest: &TableManifest
         about: head.question,
         notes: head.notes,
         key: Vec::new(),
-        is_partitioned: false,
+        is_partitioned: has_months(manifest),
         rows: manifest.rows,
         files: manifest.files.clone(),
     }
@@ -176,6 +176,12 @@ pub(super) fn text_of(write: impl FnOnce(&mut String) -> fmt::Result) -> String 
 /// A text as an SQL literal.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
+}
+
+/// A UUID made from a text: the same each time.
+pub(super) fn uuid(seed: &str) -> String {
+    let hex = blake3::hash(seed.as_bytes()).to_hex();
+    format!("{}-{}-4{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32])
 }
 
 /// Options of `read_parquet` for the files of a table.

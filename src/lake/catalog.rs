@@ -35,22 +35,36 @@ fn digest(bytes: &[u8]) -> String {
 }
 
 impl Lake {
-    /// Replaces files of `catalog/` by their names: a reader sees the old file or the new one. Returns their local paths.
+    /// Replaces files of `catalog/` by their names: a reader sees the old file or the new one. Returns their local paths. `snapshots`:
+    /// those whose files they name; none of files that name none.
     ///
     /// # Errors
     ///
     /// [`LakeError::Name`] for a name that leads out of the folder; [`LakeError::Storage`], [`LakeError::Remote`].
-    pub fn write_catalog_files(&self, files: &[(&str, &[u8])]) -> Result<Vec<PathBuf>, LakeError> {
-        self.replace_catalog_files(files, None)
-    }
-
-    /// As [`Lake::write_catalog_files`], of files that name the files of these snapshots.
-    pub(crate) fn write_catalog_of(
+    pub fn write_catalog_files(
         &self,
         files: &[(&str, &[u8])],
-        snapshots: &[u64],
+        snapshots: Option<&[u64]>,
     ) -> Result<Vec<PathBuf>, LakeError> {
-        self.replace_catalog_files(files, Some(snapshots))
+        files.iter().try_for_each(|(name, _)| check_file_name(name))?;
+        let mut list = self.catalog_list().unwrap_or_default().unwrap_or_default();
+        for (name, bytes) in files {
+            let digests = list.files.entry((*name).to_owned()).or_insert_with(|| vec![ABSENT.to_owned()]);
+            digests.push(digest(bytes));
+        }
+        self.write_catalog_list(&list)?;
+        let mut paths = Vec::new();
+        for (name, bytes) in files {
+            let name = format!("{CATALOG}/{name}");
+            self.backend.write(&name, bytes)?;
+            paths.push(self.layout.root.join(name));
+        }
+        list.files.extend(files.iter().map(|(name, bytes)| ((*name).to_owned(), vec![digest(bytes)])));
+        if let Some(snapshots) = snapshots {
+            list.snapshots = snapshots.iter().copied().collect();
+        }
+        self.write_catalog_list(&list)?;
+        Ok(paths)
     }
 
     /// Deletes a file of the catalogue until it is written again.
@@ -149,32 +163,6 @@ impl Lake {
         self.delta_problems()?
             .iter()
             .try_for_each(|(version, _)| self.backend.remove(&delta_version(*version)))
-    }
-
-    fn replace_catalog_files(
-        &self,
-        files: &[(&str, &[u8])],
-        snapshots: Option<&[u64]>,
-    ) -> Result<Vec<PathBuf>, LakeError> {
-        files.iter().try_for_each(|(name, _)| check_file_name(name))?;
-        let mut list = self.catalog_list().unwrap_or_default().unwrap_or_default();
-        for (name, bytes) in files {
-            let digests = list.files.entry((*name).to_owned()).or_insert_with(|| vec![ABSENT.to_owned()]);
-            digests.push(digest(bytes));
-        }
-        self.write_catalog_list(&list)?;
-        let mut paths = Vec::new();
-        for (name, bytes) in files {
-            let name = format!("{CATALOG}/{name}");
-            self.backend.write(&name, bytes)?;
-            paths.push(self.layout.root.join(name));
-        }
-        list.files.extend(files.iter().map(|(name, bytes)| ((*name).to_owned(), vec![digest(bytes)])));
-        if let Some(snapshots) = snapshots {
-            list.snapshots = snapshots.iter().copied().collect();
-        }
-        self.write_catalog_list(&list)?;
-        Ok(paths)
     }
 
     fn write_catalog_list(&self, list: &CatalogList) -> Result<(), LakeError> {

@@ -44,13 +44,8 @@ pub(super) fn filed_dates(rows: &RecordBatch) -> (Option<Date>, Option<Date>) {
     (dates.and_then(compute::min).and_then(day_of_epoch), dates.and_then(compute::max).and_then(day_of_epoch))
 }
 
-/// All rows of a file, with all columns or the named ones.
-pub(super) fn read_part(path: &Path, projection: Option<&[&str]>) -> Result<RecordBatch, LakeError> {
-    Ok(table::read_batch(path, projection)?)
-}
-
 pub(super) fn business_ids(path: &Path) -> Result<Vec<i64>, LakeError> {
-    let rows = read_part(path, Some(&["business_id"]))?;
+    let rows = table::read_batch(path, Some(&["business_id"]))?;
     Ok(FilingColumns::new(&rows).business_id()?.values().to_vec())
 }
 
@@ -65,20 +60,11 @@ pub(super) fn ids_in_part(path: &Path, ids: &[i64]) -> Result<Vec<i64>, LakeErro
     Ok(found)
 }
 
-pub(super) fn sorted(table: Table, rows: &RecordBatch) -> Result<RecordBatch, LakeError> {
-    Ok(table::sort_batch(table, rows)?)
-}
-
 pub(super) fn column<'a>(rows: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef, LakeError> {
     rows.column_by_name(name).ok_or_else(|| LakeError::Schema {
         table: "of the lake".to_owned(),
         what: format!("column {name} is missing"),
     })
-}
-
-/// Checks that rows have exactly the columns of their table.
-pub(super) fn check_schema(table: Table, found: &Schema) -> Result<(), LakeError> {
-    Ok(table::check_schema(found, &table.schema(), table.name())?)
 }
 
 /// The same rows in types that Spark, pandas and `DuckDB` read.
@@ -132,7 +118,7 @@ mod tests {
         assert_eq!(one, two);
         assert_ne!(one.1, three.1);
         assert_eq!(one.0.min_filed_date, Some(jiff::civil::date(2026, 11, 2)));
-        assert_eq!(read_part(&dir.path().join("a"), None)?, rows);
+        assert_eq!(table::read_batch(&dir.path().join("a"), None)?, rows);
         Ok(())
     }
 

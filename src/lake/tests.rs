@@ -109,7 +109,7 @@ fn rows_of<R: Row>(lake: &Lake) -> Result<Vec<R>> {
     let Some(commit) = lake.current()? else { return Ok(Vec::new()) };
     let mut rows = Vec::new();
     for path in lake.open_snapshot(&commit).paths(R::TABLE.name())? {
-        rows.extend(R::rows(&super::data_file::read_part(&path, None)?)?);
+        rows.extend(R::rows(&crate::table::read_batch(&path, None)?)?);
     }
     Ok(rows)
 }

@@ -106,6 +106,13 @@ pub enum PipelineError {
     Bug(String),
 }
 
+impl PipelineError {
+    /// Whether a later process of the run goes on where this one stops.
+    pub(crate) fn is_pause(&self) -> bool {
+        matches!(self, Self::Client(error) if error.is_pause())
+    }
+}
+
 impl From<ReadError> for PipelineError {
     fn from(error: ReadError) -> Self {
         match error {

@@ -41,4 +41,5 @@ mod tiles;
 mod windows;
 
 pub(crate) use data::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows};
+pub(crate) use number::count;
 pub(crate) use page::render;

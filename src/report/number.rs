@@ -14,7 +14,7 @@ pub(super) fn integer(number: i64) -> String {
 }
 
 /// A count that cannot be negative.
-pub(super) fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 

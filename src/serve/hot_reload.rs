@@ -233,7 +233,7 @@ mod tests {
     fn lake() -> TempDir {
         let folder = tempfile::tempdir().expect("a folder");
         let lake = folder.path();
-        let rows = [filing("1", "2026-07-31", "true"), filing("2", "2026-07-31", "true")];
+        let rows = [filing("1", "2026-07-31", true), filing("2", "2026-07-31", true)];
         write_table(&lake.join("1"), Table::Filings, "f.parquet", &rows[..1]);
         write_table(&lake.join("2"), Table::Filings, "f.parquet", &rows);
         std::fs::create_dir_all(lake.join("3/filings")).expect("made");

@@ -84,44 +84,32 @@ impl Metrics {
         add(own, "log_lines_dropped", "Log lines that nobody read", lines_dropped);
         let latency = Family::new_with_constructor(constructor);
         Self {
-            answers: add(own, "requests", "Requests answered", Family::default()),
+            answers: new(own, "requests", "Requests answered"),
             latency: add(own, "request_seconds", "From head read to answer made", latency),
-            shed: add(own, "shed", "Clients refused under overload", Family::default()),
-            in_flight: add(own, "requests_in_flight", "Requests being answered", Gauge::default()),
-            connections: add(own, "connections", "Connections open", Gauge::default()),
-            malformed: add(own, "malformed", "Connections that sent no HTTP request", Counter::default()),
-            refused_keys: add(own, "refused_keys", "Requests without a valid key", Counter::default()),
-            over_limit: add(own, "over_limit", "Requests over a limit of their account", Counter::default()),
-            failed_reloads: add(own, "failed_reloads", "Reloads that failed", Counter::default()),
+            shed: new(own, "shed", "Clients refused under overload"),
+            in_flight: new(own, "requests_in_flight", "Requests being answered"),
+            connections: new(own, "connections", "Connections open"),
+            malformed: new(own, "malformed", "Connections that sent no HTTP request"),
+            refused_keys: new(own, "refused_keys", "Requests without a valid key"),
+            over_limit: new(own, "over_limit", "Requests over a limit of their account"),
+            failed_reloads: new(own, "failed_reloads", "Reloads that failed"),
             usage: usage(own),
-            key_file_unread: add(
-                own,
-                "key_file_unread",
-                "1 while the key file cannot be used",
-                Gauge::default(),
-            ),
-            reload_failing: add(
+            key_file_unread: new(own, "key_file_unread", "1 while the key file cannot be used"),
+            reload_failing: new(
                 own,
                 "reload_failing",
                 "1 while the newest snapshot cannot be found or loaded",
-                Gauge::default(),
             ),
-            snapshot_age: add(
-                own,
-                "snapshot_age_seconds",
-                "Time since the newest data served was read",
-                Gauge::default(),
-            ),
-            certificate_refused: add(
+            snapshot_age: new(own, "snapshot_age_seconds", "Time since the newest data served was read"),
+            certificate_refused: new(
                 own,
                 "certificate_refused",
                 "1 while the files of the TLS certificate cannot be used",
-                Gauge::default(),
             ),
-            snapshot: add(own, "snapshot", "Number of the snapshot served", Gauge::default()),
-            rows: add(own, "index_rows", "Businesses in the index", Gauge::default()),
-            index_bytes: add(own, "index_bytes", "Memory of the index", Gauge::default()),
-            load_seconds: add(own, "index_load_seconds", "Time the index took to load", Gauge::default()),
+            snapshot: new(own, "snapshot", "Number of the snapshot served"),
+            rows: new(own, "index_rows", "Businesses in the index"),
+            index_bytes: new(own, "index_bytes", "Memory of the index"),
+            load_seconds: new(own, "index_load_seconds", "Time the index took to load"),
             registry,
         }
     }
@@ -166,6 +154,10 @@ fn usage(own: &mut Registry) -> UsageMetrics {
             store_unusable,
         ),
     }
+}
+
+fn new<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    add(registry, name, help, M::default())
 }
 
 fn add<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {

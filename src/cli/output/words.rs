@@ -4,6 +4,7 @@ use crate::cli::exit::CommandError;
 use crate::contract::eastern::eastern;
 use crate::contract::escape::{escaped, escaped_json};
 use crate::contract::listing::Listing;
+pub(crate) use crate::report::count as number;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -69,19 +70,6 @@ fn folded_line(line: &str, width: usize) -> String {
         rest = format!("{:LABEL$}{}", "", &rest[at..]);
     }
     done + &rest
-}
-
-/// A number with separators, such as `131,353`.
-pub(crate) fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A duration for people: `0.8 s`, `150 s`, `12 min`, `3 h 20 min`. From ten seconds on, a part that has begun counts.

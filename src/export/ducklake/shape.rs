@@ -1,7 +1,7 @@
 //! The columns of a table in a snapshot, in the types of DuckLake: from the column dictionary; of an aggregate, and of a snapshot
 //! with other columns, from the footer of a file.
 
-use super::super::described::{Described, DescribedColumn, has_months, of_aggregate, of_table};
+use super::super::described::{Described, DescribedColumn, has_months, of_footer, of_table};
 use super::super::error::ExportError;
 use crate::lake::{Commit, Lake, TableManifest};
 use crate::table::{Footer, SCHEMA_VERSION, Table};
@@ -76,9 +76,9 @@ impl<'a> Shapes<'a> {
             let paths = self.lake.open_snapshot(commit).paths(name)?;
             let footer = paths.first().and_then(|path| Footer::open(path).ok());
             let described = footer.map(|footer| {
-                let found = of_aggregate(name, &footer, manifest);
+                let found = of_footer(name, &footer, manifest);
                 let about = table.map_or(found.about, |table| table.meaning().to_owned());
-                Described { about, is_partitioned: has_months(manifest), ..found }
+                Described { about, ..found }
             });
             self.of_footers.insert(key.clone(), described.map(Shape::of));
         }

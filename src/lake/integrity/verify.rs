@@ -2,7 +2,7 @@
 
 use super::problem::{ProblemKind, VerifyReport};
 use crate::lake::backend::disk::{self, FileState};
-use crate::lake::data_file::{check_schema, filed_dates, read_part, sorted};
+use crate::lake::data_file::filed_dates;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::month_in;
 use crate::lake::format::manifest::{Commit, FileEntry, TableManifest};
@@ -10,7 +10,7 @@ use crate::lake::handle::Lake;
 use crate::lake::merge::row_key::SeenKeys;
 use crate::lake::merge::spill::months;
 use crate::lake::snapshot::verified_read::Snapshot;
-use crate::table::{Footer, Table};
+use crate::table::{Footer, Table, check_schema, read_batch, sort_batch};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use std::collections::BTreeSet;
@@ -163,7 +163,7 @@ impl TableCheck<'_> {
         let found = Footer::open(path)?.schema().clone();
         let first = self.schema.get_or_insert_with(|| found.clone());
         expect(first.fields() == found.fields(), "its columns are not those of the table's other files");
-        let rows = read_part(path, None)?;
+        let rows = read_batch(path, None)?;
         let count = rows.num_rows();
         expect(count as u64 == entry.rows, &format!("it has {count} rows, the commit says {}", entry.rows));
         let Some(table) = self.table else { return Ok(()) };
@@ -171,8 +171,8 @@ impl TableCheck<'_> {
             filed_dates(&rows) == (entry.min_filed_date, entry.max_filed_date),
             "its oldest or newest filing date is not the commit's",
         );
-        check_schema(table, &rows.schema())?;
-        expect(sorted(table, &rows)? == rows, "its rows are not in the table's order");
+        check_schema(&rows.schema(), &table.schema(), table.name())?;
+        expect(sort_batch(table, &rows)? == rows, "its rows are not in the table's order");
         if table.is_partitioned() {
             problems.extend(month_problem(entry, &rows)?);
         }

@@ -7,15 +7,14 @@ use super::month::{IsNews, Listings, merge_month};
 use super::moved_month::{MonthMoves, find_month_moves};
 use super::spill::{Spill, SpilledFilings};
 use crate::contract::eastern::{day_of_epoch, epoch_days};
-use crate::lake::data_file::sorted;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in};
 use crate::lake::snapshot::staging::{Staging, TableDelta};
-use crate::table::{FilingColumns, Table};
+use crate::table::{FilingColumns, Table, sort_batch};
 use arrow::record_batch::RecordBatch;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 impl Staging {
@@ -71,7 +70,7 @@ impl Staging {
     ) -> Result<TableDelta, LakeError> {
         let spill = self.spill.take().map_or_else(|| self.new_spill(), Ok)?;
         let mut spilled = spill.finish()?;
-        let moves = find_month_moves(&self.months(), &spilled)?;
+        let moves = find_month_moves(&self.month_files(Table::Filings), &spilled)?;
         spilled.forget(&moves.stale);
         let listings = Listings {
             complete: complete.iter().map(|(day, fictitious)| (epoch_days(*day), *fictitious)).collect(),
@@ -103,7 +102,7 @@ impl Staging {
 
     /// Months with observations, with listings that were read completely, or with businesses that are gone or leave.
     fn months_to_merge(&self, spilled: &SpilledFilings, merge: &FilingsMerge) -> BTreeSet<Month> {
-        let known = self.months();
+        let known = self.month_files(Table::Filings);
         let days = merge.listings.complete.iter().map(|(day, _)| *day);
         let days = days.chain(merge.listings.gone.values().map(|(day, _)| *day));
         let mut months = spilled.months();
@@ -128,7 +127,7 @@ impl Staging {
         merge.delta.vanished += counts.vanished;
         merge.delta.returned += counts.returned;
         if counts != TableDelta::default() || merge.moves.leaving.contains_key(&month) {
-            let in_order = sorted(Table::Filings, &rows)?;
+            let in_order = sort_batch(Table::Filings, &rows)?;
             // A month is large: the unsorted copy goes before the file is written.
             drop(rows);
             self.replace_month(month, &in_order)?;
@@ -148,12 +147,6 @@ impl Staging {
     fn month_rows(&self, month: Month) -> Result<RecordBatch, LakeError> {
         let files = self.of_table(Table::Filings.name());
         self.read(Table::Filings, files.iter().filter(|file| month_in(&file.entry.path) == Some(month)))
-    }
-
-    /// The file of each month of filings.
-    fn months(&self) -> BTreeMap<Month, PathBuf> {
-        let files = self.of_table(Table::Filings.name()).iter();
-        files.filter_map(|file| Some((month_in(&file.entry.path)?, file.path.clone()))).collect()
     }
 
     fn write_changes(&mut self, merge: &mut FilingsMerge) -> Result<(), LakeError> {

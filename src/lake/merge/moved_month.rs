@@ -2,10 +2,10 @@
 
 use super::latest::Observation;
 use super::spill::SpilledFilings;
-use crate::lake::data_file::{business_ids, ids_in_part, read_part};
+use crate::lake::data_file::{business_ids, ids_in_part};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Month;
-use crate::table::{FilingColumns, Table};
+use crate::table::{FilingColumns, Table, read_batch};
 use arrow::compute::{concat_batches, filter_record_batch};
 use arrow::record_batch::RecordBatch;
 use hashbrown::{HashMap, HashSet};
@@ -34,7 +34,7 @@ pub(super) fn find_month_moves(
     let ids: Vec<i64> = arrivals.iter().map(|arrival| arrival.business_id).collect();
     for (month, path) in parts {
         if !ids_in_part(path, &ids)?.is_empty() {
-            moves.note(*month, &read_part(path, None)?, &arrivals)?;
+            moves.note(*month, &read_batch(path, None)?, &arrivals)?;
         }
     }
     Ok(moves)

@@ -2,13 +2,13 @@
 //! business.
 
 use crate::lake::backend::disk::{Storage, TEMPORARY};
-use crate::lake::data_file::{sorted, write_part};
+use crate::lake::data_file::write_part;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in, part_name};
 use crate::lake::format::manifest::{FileEntry, StagedFile};
 use crate::lake::merge::change_log::FILE_ROWS;
 use crate::lake::snapshot::staging::{Staging, check_kept};
-use crate::table::{ABOUT_KEY, ChangeRow, Row as _, Table};
+use crate::table::{ABOUT_KEY, ChangeRow, Row as _, Table, sort_batch};
 use arrow::record_batch::RecordBatch;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ impl PartWriter {
         month: Month,
         rows: &RecordBatch,
     ) -> Result<MonthPart, LakeError> {
-        let rows = sorted(table, rows)?;
+        let rows = sort_batch(table, rows)?;
         self.write(Some(table), &format!("{}/{}", table.name(), month.folder()), &rows, "").map(MonthPart)
     }
 
@@ -124,7 +124,7 @@ impl Staging {
             let (before, mut rows) = (rows.num_rows(), ChangeRow::rows(&rows)?);
             rows.retain(|row| !is_dropped(row));
             if rows.len() < before {
-                let rows = sorted(table, &ChangeRow::batch(&rows)?)?;
+                let rows = sort_batch(table, &ChangeRow::batch(&rows)?)?;
                 let file = self.write(Some(table), table.name(), &rows, "")?;
                 self.swap(table.name(), |old| old.path == path, Some(file))?;
             }

@@ -7,10 +7,9 @@
 use super::latest::{Observation, Observed};
 use crate::contract::eastern::day_of_epoch;
 use crate::lake::backend::disk::Storage;
-use crate::lake::data_file::check_schema;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Month;
-use crate::table::{FilingColumns, Table};
+use crate::table::{FilingColumns, Table, check_schema};
 use arrow::array::{AsArray, BooleanArray, UInt32Array};
 use arrow::buffer::Buffer;
 use arrow::compute::{concat_batches, filter_record_batch, take_record_batch};
@@ -76,7 +75,7 @@ impl Spill {
 
     /// Adds observed rows; `changed_at` says when they were observed.
     pub(super) fn push(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
-        check_schema(Table::Filings, &rows.schema())?;
+        check_schema(&rows.schema(), &Table::Filings.schema(), Table::Filings.name())?;
         let filings = FilingColumns::new(&rows);
         let (ids, seen) = (filings.business_id()?.values(), filings.changed_at()?.values());
         for ((business_id, seen), month) in ids.iter().zip(seen).zip(months(&rows)?) {

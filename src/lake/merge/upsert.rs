@@ -1,11 +1,11 @@
 //! Rows merged by key into a table that is one file: all tables but filings. The newest row wins.
 
 use super::row_key::keys;
-use crate::lake::data_file::{check_schema, column, sorted};
+use crate::lake::data_file::column;
 use crate::lake::error::LakeError;
 use crate::lake::format::manifest::StagedFile;
 use crate::lake::snapshot::staging::{Staging, TableDelta};
-use crate::table::{Table, typed_column};
+use crate::table::{Table, check_schema, sort_batch, typed_column};
 use arrow::array::{Date32Array, DynComparator, Int64Array, RecordBatch, make_comparator};
 use arrow::compute::{SortOptions, filter_record_batch, interleave_record_batch};
 use arrow::datatypes::DataType;
@@ -38,7 +38,7 @@ impl Staging {
         rows: &RecordBatch,
         replaced: &BTreeSet<i64>,
     ) -> Result<TableDelta, LakeError> {
-        check_schema(table, &rows.schema())?;
+        check_schema(&rows.schema(), &table.schema(), table.name())?;
         if table.is_partitioned() {
             let what = "they are spilled and merged by month".to_owned();
             return Err(LakeError::Schema { table: table.name().to_owned(), what });
@@ -61,7 +61,7 @@ impl Staging {
     ///
     /// As [`Staging::merge`].
     pub fn replace(&mut self, table: Table, rows: &RecordBatch) -> Result<TableDelta, LakeError> {
-        check_schema(table, &rows.schema())?;
+        check_schema(&rows.schema(), &table.schema(), table.name())?;
         let existing = self.read(table, self.of_table(table.name()).iter())?;
         self.upsert_file(table, &existing, rows, &Dropped::All, |_| true)
     }
@@ -102,7 +102,7 @@ impl Staging {
         // A table without rows has a file too.
         let is_there = !self.of_table(table.name()).is_empty();
         if let Some(merged) = merged.or_else(|| (!is_there).then(|| existing.clone())) {
-            let file = self.write(Some(table), table.name(), &sorted(table, &merged)?, "")?;
+            let file = self.write(Some(table), table.name(), &sort_batch(table, &merged)?, "")?;
             self.swap(table.name(), is_old, Some(file))?;
         }
         Ok(TableDelta { total: self.rows(table.name()), ..delta })

@@ -2,12 +2,12 @@
 
 use super::diff::differing_files;
 use super::staging::Staging;
-use crate::lake::data_file::{business_ids, ids_in_part, read_part};
+use crate::lake::data_file::{business_ids, ids_in_part};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in};
 use crate::lake::format::manifest::{FileEntry, StagedFile};
 use crate::lake::merge::row_key::SeenKeys;
-use crate::table::{FilingColumns, Table};
+use crate::table::{FilingColumns, Table, read_batch};
 use arrow::compute::partition;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -87,14 +87,14 @@ impl Staging {
 fn repeated_keys(table: Table, files: &[&StagedFile]) -> Result<u64, LakeError> {
     let mut seen = SeenKeys::default();
     for file in files {
-        seen.add(table, &read_part(&file.path, Some(table.key()))?)?;
+        seen.add(table, &read_batch(&file.path, Some(table.key()))?)?;
     }
     Ok(seen.count_repeated() as u64)
 }
 
 /// Number of rows of a month's file whose key is in another row of it, or whose business is none of the month's.
 fn invalid_in_month(table: Table, file: &StagedFile, businesses: &[i64]) -> Result<u64, LakeError> {
-    let rows = read_part(&file.path, Some(table.key()))?;
+    let rows = read_batch(&file.path, Some(table.key()))?;
     // A file is in the order of its table, so equal keys are neighbours.
     let keys = partition(rows.columns()).map_err(LakeError::arrow("compare rows"))?.len();
     let of_rows = FilingColumns::new(&rows).business_id()?.values();

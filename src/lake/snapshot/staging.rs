@@ -1,14 +1,14 @@
 //! A snapshot being made: files kept from an older snapshot, and new files.
 
 use crate::lake::backend::disk::check_digest;
-use crate::lake::data_file::{check_schema, plain_types, read_part};
+use crate::lake::data_file::plain_types;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, TableManifest};
 use crate::lake::handle::Lake;
 use crate::lake::merge::losses::Losses;
 use crate::lake::merge::spill::Spill;
-use crate::table::{ABOUT_KEY, Footer, Table};
+use crate::table::{ABOUT_KEY, Footer, Table, check_schema, read_batch};
 use arrow::compute::concat_batches;
 use arrow::record_batch::RecordBatch;
 use jiff::civil::Date;
@@ -223,8 +223,8 @@ impl Staging {
         let mut batches = Vec::new();
         for file in files {
             check_kept(file)?;
-            let rows = read_part(&file.path, None)?;
-            check_schema(table, &rows.schema())?;
+            let rows = read_batch(&file.path, None)?;
+            check_schema(&rows.schema(), &table.schema(), table.name())?;
             batches.push(rows);
         }
         concat_batches(&table.schema(), &batches).map_err(LakeError::arrow("join rows"))
@@ -266,7 +266,7 @@ impl Staging {
     /// Types that not every reader of the lake knows are widened: unsigned and short integers, large and view
     /// strings, dictionaries, naive timestamps (taken as UTC).
     pub fn aggregate_file(&mut self, name: &str, path: &Path, about: &str) -> Result<TableDelta, LakeError> {
-        self.aggregate(name, &read_part(path, None)?, about)
+        self.aggregate(name, &read_batch(path, None)?, about)
     }
 
     /// Sets an aggregate, `agg_<name>`, to these rows, in this order. Equal rows with the same description keep their
@@ -283,7 +283,7 @@ impl Staging {
         let is_same = match self.of_table(&table) {
             [file] => {
                 check_kept(file)?;
-                read_part(&file.path, None)? == rows
+                read_batch(&file.path, None)? == rows
                     && Footer::open(&file.path)?.key_value(ABOUT_KEY).unwrap_or_default() == about
             }
             _ => false,

@@ -1,13 +1,11 @@
 //! The files of one snapshot, each compared with its commit before it is read.
 
 use crate::lake::backend::disk::{self, check_digest};
-use crate::lake::data_file::read_part;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, Layout};
 use crate::lake::format::manifest::{Commit, FileEntry};
 use crate::lake::handle::Lake;
 use crate::table::Table;
-use arrow::record_batch::RecordBatch;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -73,11 +71,6 @@ impl Snapshot<'_> {
     /// As [`Snapshot::files`], of every table.
     pub fn tables(&self) -> Result<BTreeMap<String, Vec<PathBuf>>, LakeError> {
         self.commit.tables.keys().map(|table| Ok((table.clone(), self.files(table)?))).collect()
-    }
-
-    /// All rows of a table, a batch a file. For tables that fit in memory.
-    pub fn rows(&self, table: Table) -> Result<Vec<RecordBatch>, LakeError> {
-        self.files(table.name())?.iter().map(|path| read_part(path, None)).collect()
     }
 
     /// Where a user finds the snapshot's folder: in the object store, not in the working copy.

@@ -46,7 +46,7 @@ fn fill(lake: &Lake) -> Result {
         run.write_summary(&serde_json::json!({"outcome": "complete", "rows": 7}))?;
         end_run(lake, run_id, (run_id == "r1").then_some("complete"))?;
     }
-    lake.write_catalog_files(&[("TABLES.md", b"tables"), ("report.html", b"<html>")])?;
+    lake.write_catalog_files(&[("TABLES.md", b"tables"), ("report.html", b"<html>")], None)?;
     lake.pin(1, at(400))?;
     let lock = lake.lock("p", "test")?;
     lake.prune(&lock, &rules(1), at(400))?;

@@ -37,7 +37,7 @@ fn full_run(lake: &Lake) -> Result {
     staging.merge(Table::EntityTypes, &labels(&[("llc", "Company"), ("trust", "Trust")]))?;
     staging.aggregate("labels", &labels(&[("llc", "Company")]), "Labels.")?;
     staging.commit(info())?;
-    lake.write_catalog_files(&[("report.html", b"<html>")])?;
+    lake.write_catalog_files(&[("report.html", b"<html>")], None)?;
     prune_to_newest(lake, &lock)?;
     run.write_record(&record(Some("complete")))
 }

@@ -42,13 +42,13 @@ fn a_catalogue_that_two_machines_write_at_once_is_recognised() -> Result {
     let (_base, place) = loaded_place()?;
     let (one, two) = (place.open()?, place.other_machine().open()?);
     let of_one: [(&str, &[u8]); 2] = [("views.sql", b"one"), ("report.html", b"one")];
-    one.write_catalog_files(&of_one)?;
+    one.write_catalog_files(&of_one, None)?;
     assert!(one.has_catalog_of(1, &[])?);
     // The other machine listed its files before, and writes one of them after.
     two.backend.write("catalog/report.html", b"two")?;
     assert!(!one.has_catalog_of(1, &[])?);
     assert!(one.has_catalog_of(1, &["report.html"])?);
-    one.write_catalog_files(&of_one)?;
+    one.write_catalog_files(&of_one, None)?;
     assert!(one.has_catalog_of(1, &[])?);
     load(&two, "r2", &[filing(9, "2026-11-05").seen(200)], &[], 200)?;
     assert!(!one.has_catalog_of(1, &[])?, "another snapshot is the newest");
@@ -384,11 +384,14 @@ fn folder_and_store_pass_the_probe() -> Result {
 fn small_files_are_written_to_the_store_and_the_working_copy() -> Result {
     let (_base, place) = place();
     let (lake, objects) = (place.open()?, place.objects());
-    let paths = lake.write_catalog_files(&[("TABLES.md", b"tables")])?;
+    let paths = lake.write_catalog_files(&[("TABLES.md", b"tables")], None)?;
     assert_eq!(fs::read(&paths[0]).ok().as_deref(), Some(&b"tables"[..]));
     let found = objects.read("catalog/TABLES.md")?.map(|document| document.bytes);
     assert_eq!(found.as_deref(), Some(&b"tables"[..]));
-    assert!(matches!(lake.write_catalog_files(&[("../TABLES.md", b"tables")]), Err(LakeError::Name { .. })));
+    assert!(matches!(
+        lake.write_catalog_files(&[("../TABLES.md", b"tables")], None),
+        Err(LakeError::Name { .. })
+    ));
     assert_eq!(lake.to_string(), "s3://bucket/lakes/one");
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::import::files::layout::Kind;
 use crate::lake::{Month, Staging};
 use crate::pipeline::error::Result;
 use crate::pipeline::load::recount::LakeCounts;
-use crate::pipeline::plan::lake_view::staged_coverage_rows;
+use crate::pipeline::plan::lake_view::staged_rows;
 use crate::pipeline::plan::stale_days::SETTLED_DAYS;
 use crate::table::{CoverageRow, ImportRow, Row, StatewideRow, Table};
 use jiff::civil::{Date, Weekday};
@@ -115,7 +115,7 @@ fn newest_of(imports: &[ImportRow], kind: Kind) -> Option<Date> {
 /// Stages the statewide figures as of the newest file: the lake's own counts, in place of those of an API. Older ones go, because they
 /// depend on which files had come by then.
 pub(super) fn stage_statewide(staging: &mut Staging, as_of: Date) -> Result<()> {
-    let coverage = staged_coverage_rows(staging)?;
+    let coverage: Vec<CoverageRow> = staged_rows(staging)?;
     let within = |from: u32, to: u32| -> i64 {
         let days = minus_days(as_of, to - 1)..=minus_days(as_of, from);
         coverage.iter().filter(|row| days.contains(&row.filed_date)).map(|row| row.landed).sum()
@@ -156,7 +156,7 @@ pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today
     let (newest_others, newest_names) =
         (newest_of(imports, Kind::Corporate), newest_of(imports, Kind::Fictitious));
     let mut rows: BTreeMap<(Date, String), i64> = BTreeMap::new();
-    let (before, changed) = (staged_coverage_rows(staging)?, staging.changed_months());
+    let (before, changed) = (staged_rows::<CoverageRow>(staging)?, staging.changed_months());
     let months = staging.month_files(Table::Filings);
     // The oldest month may be gone, when the filing date of its businesses changed.
     let is_kept = |month: Month| {

@@ -8,7 +8,7 @@ use crate::import::files::source::SourceFile;
 use crate::import::read::FileRead;
 use crate::lake::{Month, Staging};
 use crate::pipeline::error::Result;
-use crate::pipeline::publish::calendar::staged_rows;
+use crate::pipeline::plan::lake_view::staged_rows;
 use crate::table::{ImportRow, Row as _, Table};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};

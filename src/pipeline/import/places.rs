@@ -7,7 +7,7 @@ use crate::import::read::{BUCKETS, Reading, bucket};
 use crate::import::spool::{Entry, Spool, Spooled, entries};
 use crate::lake::{Month, Staging};
 use crate::pipeline::error::{PipelineError, Result};
-use crate::pipeline::publish::calendar::staged_rows;
+use crate::pipeline::plan::lake_view::staged_rows;
 use crate::table::{FilingColumns, Table, UnmatchedEventRow, read_batch};
 use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};

@@ -16,8 +16,9 @@ use crate::pipeline::config::file::{Pipeline, aggregates_of, check_sql, read_reg
 use crate::pipeline::config::spec::ImportSpec;
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::reference_tables::{stage_facts, stage_types};
+use crate::pipeline::plan::lake_view::staged_rows;
 use crate::pipeline::progress::{Done, Event, Events, Work};
-use crate::pipeline::publish::calendar::{stage_calendar, staged_rows};
+use crate::pipeline::publish::calendar::stage_calendar;
 use crate::pipeline::publish::check_input::evidence_of_import;
 use crate::pipeline::publish::ending::Ending;
 use crate::pipeline::publish::summary::{ImportSummary, Outcome, RunSummary, TableRows};

@@ -131,6 +131,7 @@ fn fill(dir: &RunDir, journal: &Journal, mut staging: Staging) -> Result<Remade>
     for step in &journal.steps {
         landing.land_again(step)?;
     }
+    landing.end()?;
     if let Some(observed_at) = journal.merged_at {
         let reference = journal.has_lists.then(|| reference(&pages)).transpose()?;
         let counts = match &journal.counts {

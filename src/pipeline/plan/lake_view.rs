@@ -29,21 +29,17 @@ pub(crate) fn by_listing(rows: Vec<CoverageRow>) -> Coverage {
 pub(crate) fn coverage_rows(lake: &Lake, commit: Option<&Commit>) -> Result<Vec<CoverageRow>> {
     let Some(commit) = commit else { return Ok(Vec::new()) };
     let mut rows = Vec::new();
-    for batch in lake.open_snapshot(commit).rows(Table::Coverage)? {
-        rows.extend(CoverageRow::rows(&batch)?);
+    for file in lake.open_snapshot(commit).files(Table::Coverage.name())? {
+        rows.extend(read_rows::<CoverageRow>(&file)?);
     }
     Ok(rows)
 }
 
-/// Rows of the coverage table that the next snapshot begins with.
-pub(crate) fn staged_coverage_rows(staging: &Staging) -> Result<Vec<CoverageRow>> {
-    read_coverage_files(&staging.sound_table(Table::Coverage)?)
-}
-
-pub(crate) fn read_coverage_files(files: &[PathBuf]) -> Result<Vec<CoverageRow>> {
+/// All rows of a table that is not by month, as the next snapshot has them so far.
+pub(crate) fn staged_rows<R: Row>(staging: &Staging) -> Result<Vec<R>> {
     let mut rows = Vec::new();
-    for file in files {
-        rows.extend(read_rows::<CoverageRow>(file)?);
+    for file in staging.sound_table(R::TABLE)? {
+        rows.extend(read_rows(&file)?);
     }
     Ok(rows)
 }

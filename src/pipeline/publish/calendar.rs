@@ -5,8 +5,8 @@ use crate::contract::eastern::{minus_days, month_of};
 use crate::lake::{Month, Staging, TableDelta};
 use crate::pipeline::error::Result;
 use crate::pipeline::load::recount::LakeCounts;
-use crate::pipeline::plan::lake_view::staged_coverage_rows;
-use crate::table::{DayRow, Row, StatewideRow, Table, read_rows};
+use crate::pipeline::plan::lake_view::staged_rows;
+use crate::table::{DayRow, Row, StatewideRow, Table};
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -20,19 +20,10 @@ pub(crate) fn stage_calendar(
     let statewide: Vec<StatewideRow> = staged_rows(staging)?;
     let today = statewide.iter().map(|row| row.observed_on).max().unwrap_or(as_of);
     let filings = count_days(staging, as_of, today)?;
-    let days = days(&filings, &staged_coverage_rows(staging)?, today);
+    let days = days(&filings, &staged_rows(staging)?, today);
     let months = months(&days);
     stage(staging, &days, deltas)?;
     stage(staging, &months, deltas)
-}
-
-/// All rows of a table that is not by month, as staged.
-pub(in crate::pipeline) fn staged_rows<R: Row>(staging: &Staging) -> Result<Vec<R>> {
-    let mut rows = Vec::new();
-    for file in staging.sound_table(R::TABLE)? {
-        rows.extend(read_rows(&file)?);
-    }
-    Ok(rows)
 }
 
 fn stage<R: Row>(staging: &mut Staging, rows: &[R], deltas: &mut BTreeMap<String, TableDelta>) -> Result<()> {

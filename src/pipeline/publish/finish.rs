@@ -16,7 +16,7 @@ use crate::pipeline::context::{Run, Stopped};
 use crate::pipeline::error::Result;
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::plan::jobs::listings;
-use crate::pipeline::plan::lake_view::{coverage_rows, read_coverage_files};
+use crate::pipeline::plan::lake_view::{coverage_rows, staged_rows};
 use crate::pipeline::progress::{Done, Event, Work};
 use crate::pipeline::state::run_state::RunState;
 use crate::table::{CoverageRow, Table};
@@ -51,8 +51,7 @@ pub(crate) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) ->
         }
         summary.rows = deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
         run.progress.report(Event::Done(has_read(&summary, reading)));
-        let coverage = landing.staging.files().remove(Table::Coverage.name()).unwrap_or_default();
-        summary.coverage = coverage_summary(&run, read_coverage_files(&coverage)?);
+        summary.coverage = coverage_summary(&run, staged_rows(&landing.staging)?);
         if run.pipeline.spec.registry.is_some() {
             summary.register = counts.map(|counts| run.register_summary(&counts, summary.stopped.is_none()));
         }

@@ -13,7 +13,7 @@ use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::load::recount::LakeCounts;
 use crate::pipeline::load::reference_tables::merge_lists;
-use crate::pipeline::plan::lake_view::staged_coverage_rows;
+use crate::pipeline::plan::lake_view::staged_rows;
 use crate::pipeline::state::provenance::Journal;
 use crate::pipeline::state::run_state::RunState;
 use crate::table::{CoverageRow, Table};
@@ -56,7 +56,6 @@ pub(crate) fn merge(
     observed_at: Timestamp,
     lists: Option<(&Reference, &[DailyCount])>,
 ) -> Result<Merged> {
-    landing.end()?;
     landing.staging.note_losses(journal.losses.clone());
     let mut deltas = std::mem::take(&mut landing.looked_up);
     let known = KnownDays::of(&landing.staging, landing.today)?;
@@ -80,7 +79,7 @@ pub(crate) fn merge(
 fn count_listed(landing: &mut Landing) -> Result<LakeCounts> {
     let files = landing.staging.files().remove(Table::Filings.name()).unwrap_or_default();
     let counts = LakeCounts::of(&files, landing.today)?;
-    landing.coverage.extend(counts.corrected(staged_coverage_rows(&landing.staging)?));
+    landing.coverage.extend(counts.corrected(staged_rows(&landing.staging)?));
     Ok(counts)
 }
 
@@ -91,7 +90,7 @@ fn follow_moves(landing: &mut Landing, counts: &[DailyCount], from: Date) -> Res
     let listed = LakeCounts::of(&files, landing.today)?;
     let key = |row: &CoverageRow| (row.filed_date, row.entity_type.clone());
     let read_now: BTreeSet<(Date, String)> = landing.coverage.iter().map(key).collect();
-    let mut coverage = staged_coverage_rows(&landing.staging)?;
+    let mut coverage: Vec<CoverageRow> = staged_rows(&landing.staging)?;
     coverage.retain(|row| !read_now.contains(&key(row)));
     coverage.extend(landing.coverage.iter().cloned());
     coverage.retain(|row| Month::of(row.filed_date).is_some_and(|month| months.contains_key(&month)));

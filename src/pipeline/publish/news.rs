@@ -6,7 +6,7 @@
 use crate::contract::listing::Listing;
 use crate::lake::Staging;
 use crate::pipeline::error::Result;
-use crate::pipeline::plan::lake_view::staged_coverage_rows;
+use crate::pipeline::plan::lake_view::staged_rows;
 use crate::pipeline::state::run_state::RunState;
 use crate::table::CoverageRow;
 use jiff::civil::Date;
@@ -32,7 +32,7 @@ impl KnownDays {
     /// Of a snapshot whose coverage is still that of its parent.
     pub(super) fn of(staging: &Staging, today: Date) -> Result<Self> {
         let register = RunState::of(staging.parent()).register;
-        Ok(Self::new(&staged_coverage_rows(staging)?, register.was_complete, today))
+        Ok(Self::new(&staged_rows(staging)?, register.was_complete, today))
     }
 
     fn new(coverage: &[CoverageRow], has_register: bool, today: Date) -> Self {

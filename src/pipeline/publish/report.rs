@@ -47,7 +47,7 @@ pub(crate) fn write_report(lake: &Lake, commit: &Commit, run: Option<&RunSummary
         run: run.map(facts),
         figures: read_figures(&tables)?,
     };
-    lake.write_catalog_files(&[(REPORT, render(&data).as_bytes())])?;
+    lake.write_catalog_files(&[(REPORT, render(&data).as_bytes())], None)?;
     Ok(report_path(lake))
 }
 

@@ -207,7 +207,7 @@ mod tests {
             zip: draws.of(&ZIPS).to_owned(),
             county: Some(draws.of(&COUNTIES).to_owned()).filter(|county| !county.is_empty()),
             listed: draws.below(10) > 0,
-            ..filing(&id.to_string(), "2026-07-31", "true")
+            ..filing(&id.to_string(), "2026-07-31", true)
         }
     }
 

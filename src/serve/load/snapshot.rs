@@ -102,9 +102,9 @@ mod tests {
     fn a_snapshot_has_its_lists_and_its_vanished_rows_are_found_by_id_only() {
         let folder = tempfile::tempdir().expect("a folder");
         let snapshot = folder.path();
-        let july = [filing("2", "2026-07-31", "true"), filing("3", "2026-07-31", "false")];
+        let july = [filing("2", "2026-07-31", true), filing("3", "2026-07-31", false)];
         write(snapshot, Table::Filings, "filed_month=2026-07/part-a.parquet", &july);
-        let june = [filing("1", "2026-06-30", "true")];
+        let june = [filing("1", "2026-06-30", true)];
         write(snapshot, Table::Filings, "filed_month=2026-06/part-b.parquet", &june);
         let looked_up = DetailRow::from_detail(&detail(1, 1), SEEN_AT).expect("a row");
         write(snapshot, Table::Details, "d.parquet", &[looked_up]);
@@ -147,7 +147,7 @@ mod tests {
     fn details_and_officers_by_month_stay_in_their_files() {
         let folder = tempfile::tempdir().expect("a folder");
         let snapshot = folder.path();
-        let filings = [filing("1", "2026-07-30", "true"), filing("2", "2026-07-31", "true")];
+        let filings = [filing("1", "2026-07-30", true), filing("2", "2026-07-31", true)];
         write(snapshot, Table::Filings, "filed_month=2026-07/part-a.parquet", &filings);
         let details = [detail(1, 30), detail(2, 0)];
         let details = details.map(|detail| DetailRow::from_detail(&detail, SEEN_AT).expect("a row"));
@@ -172,7 +172,7 @@ mod tests {
     fn a_folder_without_filings_a_duplicate_and_a_damaged_file_are_errors() {
         let folder = tempfile::tempdir().expect("a folder");
         assert!(matches!(load_snapshot(folder.path()), Err(LoadError::NoFilings(_))));
-        let twice = [filing("2", "2026-07-31", "true"), filing("2", "2026-07-30", "true")];
+        let twice = [filing("2", "2026-07-31", true), filing("2", "2026-07-30", true)];
         write(folder.path(), Table::Filings, "f.parquet", &twice);
         let error = load_snapshot(folder.path()).expect_err("a duplicate");
         assert!(error.to_string().contains("business 2 occurs twice"), "{error}");
