@@ -39,12 +39,13 @@
 //! # A run
 //!
 //! 1. `cli::command::run` finds the source, starts the embedded API where the file asks for it, and listens to signals.
-//! 2. [`pipeline::run()`] takes the lake's lock, tries the pipeline's SQL and looks for an unfinished run to resume.
-//! 3. [`extract::reference`](mod@extract::reference) requests account, lists and counts; `pipeline::plan::stale_days` decides
+//! 2. [`pipeline::run()`] takes the lake's lock, tries the pipeline's SQL, looks for an unfinished run to resume, and requests the account.
+//! 3. [`extract::reference`](mod@extract::reference) requests lists and counts; `pipeline::plan::stale_days` decides
 //!    which days are read.
 //! 4. [`extract::listing`] reads them, newest first, until the distinct ids equal the API's `total`. Every answer passes
 //!    [`extract::fetch`], which archives it before it counts. The client's budget counts each request before it is sent.
-//! 5. `pipeline::load::landing` takes complete days through [`normalize`] into a [`lake::Staging`].
+//! 5. `pipeline::load::landing` takes complete days through [`normalize`] into a [`lake::Staging`]; `load::day_check` compares them
+//!    with fresh counts at the end.
 //! 6. `pipeline::publish` merges tables, runs checks and [`aggregate`], commits, and writes the [`report`].
 //!
 //! A pipeline with `[import]` goes another way: `pipeline::import` reads the state's files by [`import`] into a spool, merges them
@@ -56,7 +57,7 @@
 //! | --- | --- |
 //! | when is a day read again? | `pipeline/plan/stale_days.rs`; after failures `pipeline/state/run_state.rs` |
 //! | which day is too late for a run? | `pipeline/api_day.rs` |
-//! | when is a day complete? | `extract/listing/range_state.rs`, called by `full_read.rs` and `day.rs` |
+//! | when is a day complete? | `extract/listing/range_state.rs`, called by `full_read.rs` and `day.rs`; no longer if `pipeline/load/day_check.rs` finds a difference, or `landing.rs` a record for quarantine |
 //! | what happens to a 429? | `client/response.rs` recognises it, `sender.rs` pauses the account, `retry.rs` waits |
 //! | how does a killed run resume? | `pipeline/run.rs`; its pages come from `lake/run/page_archive.rs` |
 //! | when does a snapshot exist? | `lake/snapshot/commit.rs`, by `lake/backend/disk.rs` |
@@ -65,7 +66,7 @@
 //! | what does a field of the state's files mean? | `import/files/layout.rs`, then `import/rules` |
 //! | which of a business's state records and events count? | `import/business/merge.rs` |
 //! | when does a file of the state count? | `import/sound.rs`; its name is read in `import/files/names.rs` |
-//! | which SQL is refused? | `aggregate/dialect/refusal.rs`; what runs is in `dialect/functions.rs`, `reduce.rs` and `rows/` |
+//! | which SQL is refused? | as text `aggregate/dialect/statement.rs`, else where a form is planned: `resolve.rs`, `functions.rs`, `reduce.rs`, `rows/` |
 //! | which of the state's files are read, and what is their date? | `import/files/source.rs`, `pipeline/import/known.rs` |
 //! | what happens to an invalid record? | `normalize/answer.rs`, then `lake/run/quarantine.rs` |
 //! | which exit code has an error? | `cli/exit.rs`; its hint is in `cli/output/error_text.rs` |

@@ -4,7 +4,7 @@ use super::api_day;
 use super::config::file::{Pipeline, check_sql};
 use super::context::{Run, RunContext, Stopped, make_client};
 use super::error::{PipelineError, Result};
-use super::load::extraction::{Before, Extracted, extract};
+use super::load::extraction::{Extracted, SentBefore, extract};
 use super::plan::due::check_has_filings;
 use super::plan::jobs::{RunPlan, first_day};
 use super::progress::{Event, Progress};
@@ -26,12 +26,12 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 /// # Errors
 /// Everything but a pause: a spent budget, a signal or a long Retry-After gives the outcome `partial`.
 pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary> {
-    let lake = context.lake.clone();
+    let lake = &context.lake;
     let fresh = new_record(pipeline, context);
     let lock = lake.lock(&fresh.run_id, &context.holder)?;
-    check_source_and_day(&lake, context.source.kind, context.today)?;
+    check_source_and_day(lake, context.source.kind, context.today)?;
     off_async_threads(|| check_sql(pipeline))?;
-    check_has_filings(&pipeline.spec, &lake)?;
+    check_has_filings(&pipeline.spec, lake)?;
     let progress = Progress::new(context.events.clone());
     let client = make_client(pipeline, context, &progress)?;
     let mut finished_first = None;
@@ -48,13 +48,13 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary
             lake.take_over(record, &new_run_id(at, &pipeline.spec.name, &context.token), at)?
         };
         let unfinished = record.clone();
-        match one_run(pipeline, context, &lake, &lock, &client, &progress, Begun::Before(record)).await {
+        match one_run(pipeline, context, &lock, &client, &progress, Begun::Resumed(record)).await {
             // It would fail every day.
             Err(error @ (PipelineError::CheckFailed { .. } | PipelineError::LeftWindow { .. }))
                 if !of_today =>
             {
                 tracing::warn!(run_id = unfinished.run_id, "the run is given up: {error}");
-                give_up(&lake, unfinished)?
+                give_up(lake, unfinished)?
             }
             Ok(summary) if !of_today && summary.outcome != Outcome::Partial => {
                 finished_first = Some(Box::new(summary));
@@ -62,11 +62,11 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary
             ended => return ended,
         }
     }
-    let summary = one_run(pipeline, context, &lake, &lock, &client, &progress, Begun::Now(fresh)).await?;
+    let summary = one_run(pipeline, context, &lock, &client, &progress, Begun::Fresh(fresh)).await?;
     Ok(RunSummary { finished_first, ..summary })
 }
 
-/// Closes a run of an earlier day that cannot be published, so that today's can begin.
+/// Closes a run that would end in the same error again, so that the next begins anew.
 fn give_up(lake: &Lake, mut record: RunRecord) -> Result<()> {
     record.finished = Some(Outcome::Failed.name().to_owned());
     Ok(lake.run(&record.run_id)?.close(&mut record)?)
@@ -74,18 +74,18 @@ fn give_up(lake: &Lake, mut record: RunRecord) -> Result<()> {
 
 /// A run's record, and whether an earlier process began it.
 enum Begun {
-    Now(RunRecord),
-    Before(RunRecord),
+    Fresh(RunRecord),
+    Resumed(RunRecord),
 }
 
 impl Begun {
     /// Requests what the account has left. A resumed run does so only if nobody has today.
     async fn account(self, client: &Client) -> (RunRecord, Result<Allowance, ClientError>) {
         match self {
-            Self::Now(record) if client.budget().sent() == 0 => {
+            Self::Fresh(record) if client.budget().sent() == 0 => {
                 (record, client.account().await.map(|account| account.limits.into()))
             }
-            Self::Now(record) | Self::Before(record) => (record, client.caps().await),
+            Self::Fresh(record) | Self::Resumed(record) => (record, client.caps().await),
         }
     }
 }
@@ -104,15 +104,15 @@ fn new_record(pipeline: &Pipeline, context: &RunContext) -> RunRecord {
 async fn one_run(
     pipeline: &Pipeline,
     context: &RunContext,
-    lake: &Lake,
     lock: &LakeLock,
     client: &Client,
     progress: &Progress,
     begun: Begun,
 ) -> Result<RunSummary> {
+    let lake = &context.lake;
     progress.restart();
     let started = Instant::now();
-    let before = Before::now(client);
+    let before = SentBefore::now(client);
     let began_on = eastern_day((context.now)());
     // After midnight the window has advanced, and its oldest day is refused.
     let day_has_turned =
@@ -136,11 +136,10 @@ async fn one_run(
     let checked = api_day::check_clock(context, client).await;
     progress.report(Event::Spent(&before.at_start(client)));
     checked?;
-    let mut run = begin(pipeline, context, (lake, lock, client, progress), record, caps)?;
+    let mut run = begin(pipeline, context, lock, client, progress, record, caps)?;
     if let Some(ended) = &run.state.ended
         && *ended == run.record.run_id
     {
-        run.from = first_day(pipeline.spec.extract.days, run.record.today, &run.plan);
         return off_async_threads(|| end_published(run, before.requests_since(client), started));
     }
     let Extracted { landing, read, requests, answered } = extract(&mut run, context, before).await?;
@@ -171,11 +170,14 @@ fn off_async_threads<T>(work: impl FnOnce() -> T) -> T {
 /// The run at its start, with the state of the newest snapshot.
 fn begin<'a>(
     pipeline: &'a Pipeline,
-    context: &RunContext,
-    (lake, lock, client, progress): (&'a Lake, &'a LakeLock, &'a Client, &Progress),
+    context: &'a RunContext,
+    lock: &'a LakeLock,
+    client: &'a Client,
+    progress: &Progress,
     mut record: RunRecord,
     caps: Allowance,
 ) -> Result<Run<'a>> {
+    let lake = &context.lake;
     let dir = lake.run(&record.run_id)?;
     let state = RunState::of(lake.current()?.as_ref());
     let plan = plan_limits(caps, state.plan, &pipeline.spec.plan);
@@ -191,7 +193,7 @@ fn begin<'a>(
         client,
         real_today: context.today,
         source: context.source.kind,
-        from: record.today,
+        from: first_day(pipeline.spec.extract.days, record.today, &plan),
         record,
         dir,
         state,

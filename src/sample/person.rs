@@ -98,7 +98,7 @@ fn officer_name(place: usize, draw: &mut Draw) -> String {
     }
 }
 
-/// Number of officers: rows of (of 1,000 at most, fewest, most).
+/// Number of officers: rows of (below this number of 1,000, fewest, most); else 26 to 28.
 fn officer_count(kind: EntityType, draw: &mut Draw) -> usize {
     let rows: &[(usize, usize, usize)] = match kind {
         EntityType::Llc => {

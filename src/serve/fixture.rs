@@ -83,7 +83,7 @@ pub(super) fn detail(number: usize, officer_count: i32) -> Detail {
     }
 }
 
-/// Nine businesses: 1 to 3 with detail, 1 with 30 officers and two changes, 2 without any, 3 with officers never fetched.
+/// Nine businesses: 1 to 3 with detail, 1 with 30 officers and three changes, of which its first appearance is not shown, 2 without any, 3 with officers never fetched.
 pub(super) fn snapshot() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |number| FilingRow::from_summary(&summary(number), SEEN_AT).expect("a row");
@@ -101,7 +101,7 @@ pub(super) fn snapshot() -> TempDir {
     folder
 }
 
-/// A change of business 1, seen `secs` seconds after its filing; a city was Miami and is Tampa.
+/// A change of business 1, seen `secs` seconds after [`SEEN_AT`]; a city was Miami and is Tampa.
 fn change(change: Change, field: &str, secs: i64) -> ChangeRow {
     let city = |name: &str| (field == "city").then(|| name.to_owned());
     ChangeRow {
@@ -148,9 +148,9 @@ pub(super) fn write_table<R: Row>(snapshot: &Path, table: Table, file: &str, row
 }
 
 /// A row of the filings table.
-pub(super) fn filing(id: &str, day: &str, listed: &str) -> FilingRow {
+pub(super) fn filing(id: &str, day: &str, listed: bool) -> FilingRow {
     let (id, document_number, filed_date) = (id.to_owned(), id.to_owned(), day.parse().expect("a day"));
     let summary = Summary { id, document_number, filed_date, ..summary(1) };
     let row = FilingRow::from_summary(&summary, SEEN_AT).expect("a row");
-    FilingRow { listed: listed == "true", ..row }
+    FilingRow { listed, ..row }
 }

@@ -34,7 +34,7 @@ pub(in crate::aggregate) fn plan(sql: &str, tables: &dyn Tables) -> Planned<Plan
     unless_panic(|| planned(sql, tables)).unwrap_or_else(|| not_here(NO_PLAN))
 }
 
-/// The result of what the SQL engine does; none if it panics.
+/// The result of what the SQL engine does, on a stack that is large enough; none if it panics.
 fn unless_panic<T>(run: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(|| on_large_stack(run))).ok()
 }

@@ -25,16 +25,17 @@ pub(super) fn wrong<T>(reason: impl Into<String>, way_out: impl Into<String>) ->
 
 /// SQL that is right, and is not run here.
 pub(super) fn not_here<T>(what: impl std::fmt::Display) -> Planned<T> {
-    Err(Refusal {
-        reason: format!("{what} is not run here"),
-        way_out: None,
-        is_for_duckdb: true,
-        missing: None,
-    })
+    Err(Refusal::not_here(what))
 }
 
-/// How alike names of tables and columns are that are taken for one another.
-const ALIKE: f64 = 0.8;
+impl Refusal {
+    fn not_here(what: impl std::fmt::Display) -> Self {
+        Self { reason: format!("{what} is not run here"), is_for_duckdb: true, ..Self::default() }
+    }
+}
+
+/// How alike words are that are taken for one another: names of tables and columns, and the first word of a query.
+pub(super) const ALIKE: f64 = 0.8;
 
 /// The names nearest to a wrong one of a table or column, or all there are.
 pub(in crate::aggregate) fn right_names(wrong: &str, known: &[&str]) -> String {
@@ -70,18 +71,13 @@ impl From<PolarsError> for Refusal {
     fn from(error: PolarsError) -> Self {
         let Some(reason) = first_line(&error) else {
             tracing::debug!(%error, "polars refuses a plan");
-            return Self {
-                reason: format!("{NO_PLAN} is not run here"),
-                is_for_duckdb: true,
-                ..Self::default()
-            };
+            return Self::not_here(NO_PLAN);
         };
         Self { reason, ..Self::default() }
     }
 }
 
-/// The first line of an error of a calculation or a file; the others are about the inner state of polars. None of an error that is about
-/// nothing else.
+/// The first line of an error of a calculation or a file; `None` for every other kind, which is about the inner state of polars.
 fn first_line(error: &PolarsError) -> Option<String> {
     let text = match error {
         PolarsError::Context { error, .. } | PolarsError::ExprContext { error, .. } => {

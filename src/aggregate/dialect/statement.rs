@@ -1,6 +1,6 @@
 //! The one query of a text; what is given as a query and is none.
 
-use super::refusal::{Planned, wrong};
+use super::refusal::{ALIKE, Planned, wrong};
 use crate::contract::nearest::nearest;
 use crate::table::VIEWS;
 use sqlparser::ast::{BinaryOperator, Expr, ObjectName, Query, Statement, Value, Visit, Visitor};
@@ -13,8 +13,6 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// How alike a misspelt first word is to the right one.
-const ALIKE: f64 = 0.8;
 const BEGINNINGS: [&str; 3] = ["SELECT", "WITH", "FROM"];
 const CHANGING: [&str; 8] = ["ALTER", "CREATE", "DELETE", "DROP", "INSERT", "MERGE", "TRUNCATE", "UPDATE"];
 const SUCH_AS: &str = "such as: SELECT name FROM filings WHERE county = 'Duval' LIMIT 10";

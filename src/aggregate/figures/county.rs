@@ -21,10 +21,12 @@ pub(super) fn read_details(
 ) -> Result<Details, AggregateError> {
     let mut details = Details::new();
     of_aggregate(tables, "county_type_window", |cells| read_types(cells, &mut details))?;
+    // After the types, which it fills.
     of_aggregate(tables, "county_type_month", |cells| read_trends(cells, trend_months, &mut details))?;
     of_aggregate(tables, "sector_county_month", |cells| read_sectors(cells, sectors_month, &mut details))?;
     of_aggregate(tables, "city_month", |cells| read_cities(cells, cities_month, &mut details))?;
     of_aggregate(tables, "hot_addresses", |cells| read_zips(cells, &mut details))?;
+    // Outside Florida.
     details.remove("");
     for detail in details.values_mut() {
         detail.types.sort_by(|a, b| (b.filings, &a.entity_type).cmp(&(a.filings, &b.entity_type)));

@@ -102,6 +102,7 @@ fn with_commands(mut line: Command, above: &str, flags: &[Arg]) -> Command {
     for name in &names {
         let path = format!("{above} {name}").trim_start().to_owned();
         let hidden = flags.iter().filter(|flag| !applies(flag.get_id().as_str(), &path));
+        // A command that has the flag itself is given none from above.
         let hidden: Vec<Arg> = hidden.map(|flag| flag.clone().hide(true)).collect();
         let example = EXAMPLES.iter().find(|(command, _)| *command == path);
         line = line.mut_subcommand(name, |command| {

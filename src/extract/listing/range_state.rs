@@ -65,12 +65,12 @@ impl Walked {
     }
 }
 
-/// The state of the search for rows of a day range that no part returned.
+/// What the searches for rows of a day range that no part returned have spent and tried.
 #[derive(Default)]
-pub(crate) struct ResidualSearch {
+pub(crate) struct SearchBudget {
     /// Parts by ZIP prefix or city that were read.
     requested: HashSet<String>,
-    /// Requests for single rows.
+    /// Requests for single rows, and for ZIP prefixes, cities and names.
     spent: u32,
     /// Rows of an earlier search that were not found; a search in a wider slice would miss the same.
     pub(crate) given_up: u64,
@@ -82,7 +82,7 @@ const MOST_REQUESTS: u32 = 3_000;
 /// Part of a month's requests that may find single rows of a day range.
 const SHARE_OF_MONTH: u32 = 40;
 
-impl ResidualSearch {
+impl SearchBudget {
     pub(crate) fn note_requested(&mut self, part: &Slice) {
         if part.filter.zip.is_some() || part.filter.city.is_some() {
             self.requested.insert(part.to_string());
@@ -124,7 +124,7 @@ pub(crate) struct RangeState {
     sample: Option<Vec<SeenRow>>,
     /// Rows of the lake on days over reach: they show under which addresses rows are.
     pub(crate) hints: Vec<SeenRow>,
-    pub(crate) residual: ResidualSearch,
+    pub(crate) search_budget: SearchBudget,
     /// Whether days are read by searches, because a reading of a day failed.
     pub(crate) is_searched: bool,
     /// Number of rows that left a part of their day and are still listed.

@@ -5,7 +5,8 @@
 //! 1. The ZIP prefixes and cities of rows already read, each over all days of the slice.
 //! 2. Single rows: the days whose total differs from the rows read, found by bisection, then the rank within the day. Each row
 //!    found may show a prefix with more rows.
-//! 3. For rows below reach: prefixes of names, then every ZIP prefix.
+//! 3. The prefixes and cities of step 1 again, as long as they cost less than step 4.
+//! 4. Prefixes of names, then every ZIP prefix.
 
 use super::pager::{PageRead, Reader};
 use super::rank_search;
@@ -37,10 +38,10 @@ enum Step {
         slice: Slice,
         total: u64,
     },
-    /// Look for missing rows below prefixes of names: all of them, or those that are left.
+    /// Look for missing rows below prefixes of names: all of them, or those not tried yet.
     AllNames,
     Names(IntoIter<String>),
-    /// Read ZIP prefixes outside Florida: all of them, or those that are left.
+    /// Read ZIP prefixes outside Florida: all of them, or those not tried yet.
     AllZips,
     Zips(IntoIter<String>),
     /// Take note of the rows that no step has found.
@@ -48,9 +49,9 @@ enum Step {
 }
 
 struct Known {
-    /// Parts with fewer expected rows are left.
+    /// Parts with fewer expected rows are skipped.
     least: f64,
-    /// The requests that another way takes to find a number of rows. When that costs less, the rest is left.
+    /// The requests that another way takes to find a number of rows. When that costs less, the rest is skipped.
     otherwise: fn(f64) -> f64,
     /// Parts, with their shares of all rows.
     parts: IntoIter<(Slice, f64)>,
@@ -69,14 +70,14 @@ fn missing(reader: &Reader<'_, '_>, slice: &Slice, total: u64) -> u64 {
 /// Whether missing rows are worth a search; not under drift, because then no total can match.
 fn is_wanted(reader: &Reader<'_, '_>, slice: &Slice, total: u64) -> bool {
     let missing = missing(reader, slice, total);
-    let residual = &reader.range.residual;
-    residual.left(reader.plan) > 0 && !reader.range.drift.is_seen() && missing > residual.given_up
+    let budget = &reader.range.search_budget;
+    budget.left(reader.plan) > 0 && !reader.range.drift.is_seen() && missing > budget.given_up
 }
 
 /// A part, noted as read for one request of those left.
 fn requested(reader: &mut Reader<'_, '_>, part: Slice) -> Slice {
-    reader.range.residual.spend(1);
-    reader.range.residual.note_requested(&part);
+    reader.range.search_budget.spend(1);
+    reader.range.search_budget.note_requested(&part);
     part
 }
 
@@ -86,9 +87,10 @@ impl Search {
         let mut search = Self { slice: slice.clone(), total, steps: Vec::new() };
         if search.is_open(reader) {
             tracing::debug!(%slice, total, missing = missing(reader, slice, total), "searching rows that no part returned");
-            search.steps.extend([Step::End, Step::AllZips, Step::AllNames, Step::known(0.0, by_prefixes)]);
-            search.steps.extend(by_rank.then(|| Step::Rows { slice: slice.clone(), total }));
             search.steps.push(Step::known(LEAST_ROWS, by_ranks));
+            search.steps.extend(by_rank.then(|| Step::Rows { slice: slice.clone(), total }));
+            search.steps.extend([Step::known(0.0, by_prefixes), Step::AllNames, Step::AllZips, Step::End]);
+            search.steps.reverse();
         }
         search
     }
@@ -130,8 +132,8 @@ impl Search {
 
     fn give_up(&self, reader: &mut Reader<'_, '_>) {
         let missing = missing(reader, &self.slice, self.total);
-        let residual = &mut reader.range.residual;
-        residual.given_up = residual.given_up.max(missing);
+        let budget = &mut reader.range.search_budget;
+        budget.given_up = budget.given_up.max(missing);
     }
 
     /// The next known ZIP prefix or city outside Florida that was not requested. Parts that were read may have shown more of them.
@@ -158,7 +160,7 @@ impl Search {
         let known = known_out_of_state(&self.slice.filter, &shares).into_iter();
         let known = known.filter(|part| part.share * self.total as f64 > least);
         let parts = known.map(|part| (self.slice.under(part.filter), part.share));
-        parts.filter(|(part, _)| !reader.range.residual.is_requested(part)).collect()
+        parts.filter(|(part, _)| !reader.range.search_budget.is_requested(part)).collect()
     }
 
     /// Finds missing rows: bisects days by their totals, reads small slices, searches single days by rank. May show a new prefix.
@@ -175,7 +177,7 @@ impl Search {
         let within_reach = total <= reader.reach();
         if pages <= 2 || (within_reach && pages <= missing(reader, &slice, total)) {
             self.steps.push(Step::known(LEAST_ROWS, by_ranks));
-            reader.range.residual.spend(pages);
+            reader.range.search_budget.spend(pages);
             return Ok(Some(slice));
         }
         if slice.is_one_day() {
@@ -185,7 +187,7 @@ impl Search {
         let middle = minus_days(slice.to, slice.days() / 2 - 1);
         let newer = slice.between(middle, slice.to);
         let older = slice.between(slice.from, minus_days(middle, 1));
-        reader.range.residual.spend(1);
+        reader.range.search_budget.spend(1);
         let newer_total = reader.total(&newer).await?;
         self.steps.push(Step::Rows { slice: older, total: total.saturating_sub(newer_total) });
         self.steps.push(Step::Rows { slice: newer, total: newer_total });
@@ -207,7 +209,7 @@ impl Search {
         let next = if self.is_open(reader) { prefixes.next() } else { None };
         let Some(prefix) = next else { return Ok(()) };
         self.steps.push(Step::Names(prefixes));
-        reader.range.residual.spend(1);
+        reader.range.search_budget.spend(1);
         let slice = self.slice.under(Filter { name_prefix: Some(prefix), ..self.slice.filter.clone() });
         if let PageRead::Rows(page) = reader.page(&slice, 0).await? {
             self.steps.push(Step::Rows { slice, total: page.total });
@@ -222,9 +224,9 @@ impl Search {
     }
 
     fn next_zip(&mut self, reader: &mut Reader<'_, '_>, mut zips: IntoIter<String>) -> Option<Slice> {
-        let residual = &reader.range.residual;
+        let budget = &reader.range.search_budget;
         let mut parts = zips.by_ref().map(|zip| self.slice.under(under_zip(&self.slice.filter, zip)));
-        let part = parts.find(|part| !residual.is_requested(part))?;
+        let part = parts.find(|part| !budget.is_requested(part))?;
         if !self.is_open(reader) {
             return None;
         }
@@ -237,13 +239,13 @@ impl Search {
 async fn find_in_day(reader: &mut Reader<'_, '_>, day: Slice, total: u64) -> Result<Option<Slice>> {
     let pages = reader.plan.pages_for(total);
     let wanted = missing(reader, &day, total).saturating_mul(RANK_PAGES).min(pages).max(RANK_PAGES);
-    let granted = (wanted as u32).min(reader.range.residual.left(reader.plan));
+    let granted = (wanted as u32).min(reader.range.search_budget.left(reader.plan));
     let mut left = granted;
     rank_search::look_for(reader, &day, Some(total), i64::MAX, &mut left).await?;
-    reader.range.residual.spend(u64::from(granted - left));
+    reader.range.search_budget.spend(u64::from(granted - left));
     if total > reader.reach() || !is_wanted(reader, &day, total) {
         return Ok(None);
     }
-    reader.range.residual.spend(pages);
+    reader.range.search_budget.spend(pages);
     Ok(Some(day))
 }

@@ -213,7 +213,7 @@ async fn cut(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<Proof> {
             None if !are_sufficient && days.tail.is_none() => return Ok(Proof::Missing),
             _ => {}
         }
-        reader.range.residual.note_requested(&part);
+        reader.range.search_budget.note_requested(&part);
         proof = proof.min(Box::pin(read_range(reader, &part, &rows, days.head)).await?);
     }
     // Under drift, exhaustive parts without gaps prove that rows not read have left.

@@ -4,11 +4,11 @@
 //! differs is not complete. It is read again, a few times; then it is left to the next run.
 
 use super::day_counts::{
-    Counted, Differing, Figures, are_all_more_or_all_less, are_most, are_mostly_settled, copied, differing,
+    Counted, Differing, Figures, are_all_more_or_all_less, are_most, are_mostly_equal_now, copied, differing,
     groups, newest,
 };
 use super::landing::Landing;
-use super::run_store::{Known, RunStore, gather};
+use super::run_store::{Known, gather};
 use crate::client::Call;
 use crate::contract::count::DailyCount;
 use crate::contract::listing::Listing;
@@ -19,7 +19,7 @@ use crate::extract::listing::{CHECK, ListingJob, Totals, differing_days, extract
 use crate::extract::query::split::FilterValues;
 use crate::extract::reference::{DailyCounts, extract_daily_counts};
 use crate::pipeline::context::Run;
-use crate::pipeline::error::{PipelineError, Result};
+use crate::pipeline::error::Result;
 use crate::pipeline::plan::inputs::filter;
 use crate::pipeline::plan::jobs::listings;
 use crate::pipeline::plan::lake_view::KnownRows;
@@ -61,18 +61,20 @@ impl Run<'_> {
         words: &FilterValues,
         landing: &mut Landing,
     ) -> Result<()> {
-        let most = fetcher.answered + LEAST_SHARE.max(fetcher.answered / SHARE);
-        let mut read = None;
+        let answered_limit = fetcher.answered + LEAST_SHARE.max(fetcher.answered / SHARE);
+        let mut reread = None;
         for round in 0..=MOST_ROUNDS {
             fetcher.ask_newer().await?;
-            let differing = self.compare(fetcher, words, landing, read.as_ref()).await?;
-            let is_last = round == MOST_ROUNDS || fetcher.answered >= most;
-            let is_settled = read.is_none_or(|read| are_mostly_settled(&read, &differing));
-            if differing.is_empty() || is_last || !is_settled {
+            let differing = self.compare(fetcher, words, landing, reread.as_ref()).await?;
+            let is_last = round == MOST_ROUNDS || fetcher.answered >= answered_limit;
+            let has_helped = reread.is_none_or(|reread| are_mostly_equal_now(&reread, &differing));
+            if differing.is_empty() || is_last || !has_helped {
                 break;
             }
-            let requests = (FIRST_REQUESTS << round, most - fetcher.answered);
-            read = Some(self.read_again(fetcher, words, landing, differing, requests).await?);
+            let left = answered_limit - fetcher.answered;
+            reread = Some(
+                self.read_again(fetcher, words, landing, differing, FIRST_REQUESTS << round, left).await?,
+            );
         }
         Ok(())
     }
@@ -83,16 +85,11 @@ impl Run<'_> {
         fetcher: &mut PageFetcher<'_>,
         words: &FilterValues,
         landing: &mut Landing,
-        error: &PipelineError,
     ) -> Result<()> {
-        let is_pause =
-            |error: &PipelineError| matches!(error, PipelineError::Client(error) if error.is_pause());
-        if is_pause(error) {
-            fetcher.ask_newer().await?;
-            match self.compare(fetcher, words, landing, None).await {
-                Err(error) if is_pause(&error) => self.differ_unchecked(landing),
-                compared => drop(compared?),
-            }
+        fetcher.ask_newer().await?;
+        match self.compare(fetcher, words, landing, None).await {
+            Err(error) if error.is_pause() => self.differ_unchecked(landing),
+            compared => drop(compared?),
         }
         Ok(())
     }
@@ -100,11 +97,11 @@ impl Run<'_> {
     /// Marks the days that are not known to be complete: those that differ from their counts, also where most do and no total says
     /// what the counts mean; and those that drifted while this run read them or have no count. Where rows change, this includes days
     /// without a count that the run did not read: totals of several days do not show a row that came to one and a row that left another.
-    fn differ_unchecked(&mut self, landing: &mut Landing) {
+    fn differ_unchecked(&self, landing: &mut Landing) {
         let counts = self.usable_counts();
         let days = self.complete_days(Listing::Untyped, landing);
         landing.differ(Listing::Untyped.label(), &differing(&days, &counts), (self.now)());
-        let have_changed = landing.at_first.as_ref().is_some_and(|before| before.have_changed(&counts));
+        let have_changed = landing.at_first.as_ref().is_some_and(|earlier| earlier.have_changed(&counts));
         for listing in self.listings_read(landing) {
             let mut days = self.complete_days(listing, landing);
             days.retain(|day, _| match listing {
@@ -121,7 +118,7 @@ impl Run<'_> {
     }
 
     /// Marks the complete days whose newest count differs from their rows.
-    pub(crate) fn differ_by_counts(&mut self, landing: &mut Landing) {
+    pub(crate) fn differ_by_counts(&self, landing: &mut Landing) {
         let days = self.complete_days(Listing::Untyped, landing);
         let counts = self.usable_counts();
         let differing = differing(&days, &counts);
@@ -137,17 +134,17 @@ impl Run<'_> {
         fetcher: &mut PageFetcher<'_>,
         words: &FilterValues,
         landing: &mut Landing,
-        read_again: Option<&Differing>,
+        reread: Option<&Differing>,
     ) -> Result<Differing> {
         let mut all = Differing::new();
         for listing in self.listings_read(landing) {
-            let before = read_again.and_then(|read| read.get(&listing));
-            if read_again.is_some() && before.is_none() {
+            let reread_days = reread.and_then(|reread| reread.get(&listing));
+            if reread.is_some() && reread_days.is_none() {
                 continue;
             }
             let found = match listing {
-                Listing::Untyped => self.compare_counted(fetcher, words, landing, before).await?,
-                Listing::Of(kind) => self.compare_typed(fetcher, words, landing, kind, before).await?,
+                Listing::Untyped => self.compare_untyped(fetcher, words, landing, reread_days).await?,
+                Listing::Of(kind) => self.compare_typed(fetcher, words, landing, kind, reread_days).await?,
             };
             landing.differ(listing.label(), &found, (self.now)());
             if !found.is_empty() {
@@ -160,18 +157,18 @@ impl Run<'_> {
     }
 
     /// Compares counted days with their counts, and ranges of the others with their totals.
-    async fn compare_counted(
+    async fn compare_untyped(
         &mut self,
         fetcher: &mut PageFetcher<'_>,
         words: &FilterValues,
         landing: &mut Landing,
-        read_again: Option<&Counted>,
+        reread: Option<&Counted>,
     ) -> Result<Counted> {
         let mut rows = self.complete_days(Listing::Untyped, landing);
         if rows.is_empty() {
             return Ok(rows);
         }
-        let mut found = self.compare_counts(fetcher, words, landing, &rows, read_again).await?;
+        let mut found = self.compare_counts(fetcher, words, landing, &rows, reread).await?;
         let counts = self.usable_counts();
         rows.retain(|day, _| !counts.contains_key(day));
         found.extend(
@@ -189,7 +186,7 @@ impl Run<'_> {
         words: &FilterValues,
         landing: &mut Landing,
         kind: EntityType,
-        read_again: Option<&Counted>,
+        reread: Option<&Counted>,
     ) -> Result<Counted> {
         let listing = Listing::Of(kind);
         let rows = self.complete_days(listing, landing);
@@ -198,9 +195,9 @@ impl Run<'_> {
         }
         let stats = fetcher.ask(CHECK, &Call::stats()).await?.value.data;
         let now = Figures::new(stats, self.usable_counts());
-        let has_grown = landing.figures(listing).is_none_or(|before| before.show_growth(&now, kind));
-        let is_read_again = |day: &Date| read_again.is_some_and(|days| days.contains_key(day));
-        let is_alone = |day: &Date| is_read_again(day) || (has_grown && landing.has_covered(listing, *day));
+        let has_grown = landing.figures(listing).is_none_or(|earlier| earlier.show_growth(&now, kind));
+        let is_reread = |day: &Date| reread.is_some_and(|days| days.contains_key(day));
+        let is_alone = |day: &Date| is_reread(day) || (has_grown && landing.has_covered(listing, *day));
         let (alone, mut others): (Counted, Counted) =
             rows.iter().map(copied).partition(|(day, _)| is_alone(day));
         let parts = totals_of_parts(fetcher);
@@ -222,27 +219,30 @@ impl Run<'_> {
         words: &FilterValues,
         landing: &mut Landing,
         rows: &Counted,
-        before: Option<&Counted>,
+        reread: Option<&Counted>,
     ) -> Result<Counted> {
         self.ask_counts(fetcher, landing).await?;
         let counts = self.usable_counts();
         let found = differing(rows, &counts);
-        let are_odd = !self.state.counts_are_totals && are_most(&found, rows, &counts);
-        self.state.counts_are_totals |= !are_odd && !counts.is_empty();
-        let is_odd = |day: &Date| are_odd || before.is_some_and(|before| before.get(day) == counts.get(day));
-        let odd: Counted =
-            rows.iter().filter(|(day, _)| found.contains_key(day) && is_odd(day)).map(copied).collect();
-        if odd.is_empty() {
+        let are_doubtful = !self.state.counts_are_totals && are_most(&found, rows, &counts);
+        self.state.counts_are_totals |= !are_doubtful && !counts.is_empty();
+        let is_doubtful =
+            |day: &Date| are_doubtful || reread.is_some_and(|reread| reread.get(day) == counts.get(day));
+        let doubtful: Counted =
+            rows.iter().filter(|(day, _)| found.contains_key(day) && is_doubtful(day)).map(copied).collect();
+        if doubtful.is_empty() {
             return Ok(found);
         }
         let is_calm = !landing.drifted.iter().any(|(label, _)| label == Listing::Untyped.label());
-        let is_sum_enough = is_calm && odd.len() > FEW_DAYS && are_all_more_or_all_less(&odd, &counts);
-        let totals = if is_sum_enough { Totals::Ranges } else { Totals::Parts(odd.len()) };
-        let wrong = self.compare_totals(fetcher, words, landing, Listing::Untyped, &odd, totals).await?;
+        let is_sum_enough =
+            is_calm && doubtful.len() > FEW_DAYS && are_all_more_or_all_less(&doubtful, &counts);
+        let totals = if is_sum_enough { Totals::Ranges } else { Totals::Parts(doubtful.len()) };
+        let wrong = self.compare_totals(fetcher, words, landing, Listing::Untyped, &doubtful, totals).await?;
         self.ask_counts(fetcher, landing).await?;
         let now = self.usable_counts();
-        let is_settled = |day: &&Date| !wrong.contains_key(day) && now.get(day) == counts.get(day);
-        self.state.miscounted.extend(odd.keys().filter(is_settled));
+        let is_miscounted = |day: &&Date| !wrong.contains_key(day) && now.get(day) == counts.get(day);
+        self.state.miscounted.extend(doubtful.keys().filter(is_miscounted));
+        // Without those that were just found to be miscounted.
         let mut found = differing(rows, &self.usable_counts());
         found.extend(wrong);
         Ok(found)
@@ -266,51 +266,42 @@ impl Run<'_> {
         if rows.is_empty() {
             return Ok(Counted::new());
         }
-        let mut store = RunStore {
-            landing,
-            known: Known::Gathered(BTreeMap::new()),
-            now: self.now,
-            progress: self.progress.clone(),
-        };
+        let mut store = self.store(landing, Known::Gathered(BTreeMap::new()));
         let context = self.read_context(listing, words, &mut store);
         Ok(differing_days(fetcher, context, listing.label(), &filter(listing), rows, totals).await?)
     }
 
-    /// Reads differing days again, the newest first, until about `requests` requests are made; returns these days. A day that takes
-    /// more than are left of `most` requests is not begun.
+    /// Reads differing days again, the newest first, until about `wanted` requests are made; returns these days. A day for which the
+    /// requests that are left do not suffice is not begun.
     async fn read_again(
         &mut self,
         fetcher: &mut PageFetcher<'_>,
         words: &FilterValues,
         landing: &mut Landing,
         differing: Differing,
-        (requests, most): (u64, u64),
+        wanted: u64,
+        left: u64,
     ) -> Result<Differing> {
         let filings = landing.staging.sound_table(Table::Filings)?;
-        let before = fetcher.answered;
-        let mut read = Differing::new();
+        let answered_before = fetcher.answered;
+        let mut reread = Differing::new();
         for (listing, days) in differing {
-            let days = newest(days, requests as usize);
+            let days = newest(days, wanted as usize);
             let mut lake = KnownRows::new(filings.clone(), listing);
             let known = gather(landing, &mut lake, listing.label(), &days.keys().copied().collect())?;
-            let mut store = RunStore {
-                landing,
-                known: Known::Gathered(known),
-                now: self.now,
-                progress: self.progress.clone(),
-            };
+            let mut store = self.store(landing, Known::Gathered(known));
             for group in groups(&days, self.plan.reach_rows()) {
                 let pages = group.values().sum::<u64>().div_ceil(u64::from(self.plan.rows_per_call));
                 let price = pages.clamp(1, MOST_OF_A_DAY);
-                let made = fetcher.answered - before;
-                if made < requests && made + price <= most {
+                let made = fetcher.answered - answered_before;
+                if made < wanted && made + price <= left {
                     let job = self.job_of(listing, &group);
                     extract_listing(fetcher, self.read_context(listing, words, &mut store), job).await?;
-                    read.entry(listing).or_default().extend(group);
+                    reread.entry(listing).or_default().extend(group);
                 }
             }
         }
-        Ok(read)
+        Ok(reread)
     }
 
     fn job_of(&self, listing: Listing, days: &Counted) -> ListingJob {

@@ -73,7 +73,7 @@ pub(super) fn are_all_more_or_all_less(rows: &Counted, counts: &Counted) -> bool
 }
 
 /// Whether at most half of the days read again differ again. Else rows change too fast.
-pub(super) fn are_mostly_settled(read: &Differing, differing: &Differing) -> bool {
+pub(super) fn are_mostly_equal_now(read: &Differing, differing: &Differing) -> bool {
     let differs =
         |listing: &Listing, day: &Date| differing.get(listing).is_some_and(|days| days.contains_key(day));
     let days = || read.iter().flat_map(|(listing, days)| days.keys().map(move |day| (listing, day)));

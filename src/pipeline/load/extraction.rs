@@ -41,12 +41,12 @@ pub(crate) struct Extracted {
 
 /// What a client had sent before a run began.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Before {
+pub(crate) struct SentBefore {
     sent: u64,
     retried: u64,
 }
 
-impl Before {
+impl SentBefore {
     pub(crate) fn now(client: &Client) -> Self {
         Self { sent: client.budget().sent(), retried: client.retried() }
     }
@@ -65,7 +65,11 @@ impl Before {
 }
 
 /// Reads and lands all that the run needs, then frees the archive's index. `before` is what was sent before it began.
-pub(crate) async fn extract(run: &mut Run<'_>, context: &RunContext, before: Before) -> Result<Extracted> {
+pub(crate) async fn extract(
+    run: &mut Run<'_>,
+    context: &RunContext,
+    before: SentBefore,
+) -> Result<Extracted> {
     let client = run.client;
     let asked_for_account = before.requests_since(client).sent;
     let mut pages = Pages::new(run.dir.raw()?);
@@ -156,8 +160,8 @@ impl Run<'_> {
         if read.is_ok() {
             read = self.check_days(asker, &words, landing).await;
         }
-        if let Err(error) = &read {
-            self.check_before_pause(asker, &words, landing, error).await?;
+        if read.as_ref().is_err_and(PipelineError::is_pause) {
+            self.check_before_pause(asker, &words, landing).await?;
         }
         read
     }
@@ -185,7 +189,7 @@ impl Run<'_> {
         for (listing, job) in jobs {
             let known = Known::Lake(KnownRows::new(filings.clone(), listing));
             let before = (asker.answered, asker.replayed);
-            let mut store = RunStore { landing, known, now: self.now, progress: self.progress.clone() };
+            let mut store = self.store(landing, known);
             let read = extract_listing(asker, self.read_context(listing, words, &mut store), job).await;
             if (asker.answered, asker.replayed) != before {
                 landing.begun.insert(listing);
@@ -193,6 +197,11 @@ impl Run<'_> {
             read?;
         }
         Ok(())
+    }
+
+    /// Where the readings of a listing land.
+    pub(crate) fn store<'l>(&self, landing: &'l mut Landing, known: Known) -> RunStore<'l> {
+        RunStore { landing, known, now: self.now, progress: self.progress.clone() }
     }
 
     /// What extraction needs to read a listing.

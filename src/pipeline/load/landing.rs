@@ -13,7 +13,7 @@ use crate::normalize::{
     NormalizedPage, OpenValues, Place, Reject, SummaryReader, UnknownFields, normalize_page,
 };
 use crate::pipeline::error::{PipelineError, Result};
-use crate::pipeline::plan::lake_view::{Coverage, by_listing, staged_coverage_rows};
+use crate::pipeline::plan::lake_view::{Coverage, by_listing, staged_rows};
 use crate::pipeline::plan::stale_days::{KnownDay, SETTLED_DAYS};
 use crate::pipeline::state::provenance::{
     Journal, JournalDay, JournalDifference, JournalReading, JournalStep, key_of, page_of,
@@ -33,7 +33,7 @@ pub(crate) struct Landing {
     /// Where records go that could not be normalized; none in a replay.
     pub(crate) quarantine: Option<Quarantine>,
     pub(crate) journal: Journal,
-    /// Coverage of the days that were read or found to differ, each once.
+    /// Coverage of the days that were read, found to differ, or corrected when rows were merged, each once.
     pub(crate) coverage: Vec<CoverageRow>,
     /// What is known of every day: the lake's coverage, as changed by this run.
     pub(crate) days: Coverage,
@@ -70,7 +70,7 @@ impl Landing {
     ) -> Result<Self> {
         Ok(Self {
             today,
-            days: by_listing(staged_coverage_rows(&staging)?),
+            days: by_listing(staged_rows(&staging)?),
             staging,
             quarantine,
             journal: Journal { today, ..Journal::default() },
@@ -97,11 +97,11 @@ impl Landing {
         let pages = std::mem::take(&mut reading.pages);
         let mut skipped = BTreeSet::new();
         self.land_rows(&entry, pages, &mut |id, day| {
-            let counts = reading.rows.get(&id) == Some(&day);
-            if !counts {
+            let is_proven = reading.rows.get(&id) == Some(&day);
+            if !is_proven {
                 skipped.insert((id, day));
             }
-            counts
+            is_proven
         })?;
         entry.skipped = skipped;
         if reading.is_drifted {
@@ -128,6 +128,7 @@ impl Landing {
         self.journal.steps.push(JournalStep::Differing(found));
     }
 
+    /// Lands again what a step of a journal landed; the journal of this landing stays as it is.
     pub(crate) fn land_again(&mut self, step: &JournalStep) -> Result<()> {
         match step {
             JournalStep::Differing(found) => {
@@ -140,7 +141,7 @@ impl Landing {
             }
             JournalStep::Start { pages, with_dissolved } => {
                 let keys: Vec<PageKey> = pages.iter().map(key_of).collect();
-                self.land_prefix(&keys, *with_dissolved, &mut |_| {})
+                self.land_prefix_pages(&keys, *with_dissolved, &mut |_| {})
             }
         }
     }
@@ -149,17 +150,17 @@ impl Landing {
         &mut self,
         entry: &JournalReading,
         pages: Vec<ReadPage>,
-        counts: &mut dyn FnMut(i64, Date) -> bool,
+        is_proven: &mut dyn FnMut(i64, Date) -> bool,
     ) -> Result<()> {
         let complete = entry.days.iter().map(|day| day.reading).filter(|day| day.complete);
         let complete: BTreeSet<Date> = complete.map(|day| day.day).collect();
         let mut landed: HashMap<Date, Vec<i64>> = HashMap::new();
         let mut lands = |id, day| {
-            let lands = complete.contains(&day) && counts(id, day);
-            if lands {
+            let is_kept = complete.contains(&day) && is_proven(id, day);
+            if is_kept {
                 landed.entry(day).or_default().push(id);
             }
-            lands
+            is_kept
         };
         let mut batch = FilingBatch::default();
         for page in pages {
@@ -184,11 +185,12 @@ impl Landing {
         let (received_at, summaries) = match page.records {
             Some(records) => records,
             None => {
-                let (page, place) = self.page(&page.key)?;
-                match Summaries::of_page(&page.body) {
-                    Some((summaries, _)) => (page.received_at, summaries),
+                let (raw, place) = self.page(&page.key)?;
+                match Summaries::of_page(&raw.body) {
+                    Some((summaries, _)) => (raw.received_at, summaries),
+                    // A record has another form: each is normalized by itself, for the rejects.
                     None => {
-                        let rows = self.rows_of(&page, &place)?;
+                        let rows = self.normalize_and_note(&raw, &place)?;
                         let rows = rows.iter().filter(|row| lands(row.business_id, row.filed_date));
                         rows.for_each(|row| batch.push(&row.into()));
                         return Ok(());
@@ -205,8 +207,21 @@ impl Landing {
         Ok(())
     }
 
-    /// Lands the pages of a prefix. With dissolved businesses, a row is listed if it is active. `note` receives every row.
+    /// Lands the pages of a prefix and records them in the journal. With dissolved businesses, a row is listed if it is active. `note`
+    /// receives every row.
     pub(crate) fn land_prefix(
+        &mut self,
+        pages: &[PageKey],
+        with_dissolved: bool,
+        note: &mut dyn FnMut(&FilingRow),
+    ) -> Result<()> {
+        self.land_prefix_pages(pages, with_dissolved, note)?;
+        let pages = pages.iter().map(page_of).collect();
+        self.journal.steps.push(JournalStep::Start { pages, with_dissolved });
+        Ok(())
+    }
+
+    fn land_prefix_pages(
         &mut self,
         pages: &[PageKey],
         with_dissolved: bool,
@@ -215,17 +230,14 @@ impl Landing {
         let mut batch = FilingBatch::default();
         for key in pages {
             let (page, place) = self.page(key)?;
-            for mut row in self.rows_of(&page, &place)? {
+            for mut row in self.normalize_and_note(&page, &place)? {
                 row.listed = !with_dissolved || row.status == ACTIVE;
                 note(&row);
                 batch.push(&(&row).into());
             }
             self.spill(&mut batch, BATCH_ROWS)?;
         }
-        self.spill(&mut batch, 1)?;
-        let pages = pages.iter().map(page_of).collect();
-        self.journal.steps.push(JournalStep::Start { pages, with_dissolved });
-        Ok(())
+        self.spill(&mut batch, 1)
     }
 
     fn spill(&mut self, batch: &mut FilingBatch, least: usize) -> Result<()> {
@@ -259,12 +271,13 @@ impl Landing {
     }
 
     /// The rows and rejects of a page.
-    pub(crate) fn rows_on(&self, key: &PageKey) -> Result<NormalizedPage> {
+    pub(crate) fn normalized(&self, key: &PageKey) -> Result<NormalizedPage> {
         let (page, place) = self.page(key)?;
         Ok(normalize_page(&page.body, page.received_at, &place))
     }
 
-    fn rows_of(&mut self, page: &RawPage, place: &Place) -> Result<Vec<FilingRow>> {
+    /// The rows of a page. Its rejects go to quarantine.
+    fn normalize_and_note(&mut self, page: &RawPage, place: &Place) -> Result<Vec<FilingRow>> {
         let normalized = normalize_page(&page.body, page.received_at, place);
         self.note_unknown(normalized.unknown_fields);
         self.open_values.absorb(normalized.open_values);
@@ -373,7 +386,7 @@ impl Landing {
 
     /// Writes the coverage of the days read into the next snapshot. A settled day stays settled as long as it is complete.
     pub(crate) fn stage_coverage(&mut self) -> Result<TableDelta> {
-        let before = staged_coverage_rows(&self.staging)?;
+        let before: Vec<CoverageRow> = staged_rows(&self.staging)?;
         let settled = before.into_iter().filter(|row| row.settled);
         let settled: BTreeSet<(Date, String)> =
             settled.map(|row| (row.filed_date, row.entity_type)).collect();

@@ -88,7 +88,7 @@ fn replace(
     let is_whole = |day: &Date| read.get(day).copied().unwrap_or(false);
     rows.retain(|id, row| !entry.gone.contains_key(id) && !is_whole(&row.filed_date));
     for key in entry.pages.iter().map(key_of) {
-        for row in landing.rows_on(&key)?.rows {
+        for row in landing.normalized(&key)?.rows {
             let day = row.filed_date;
             if read.contains_key(&day) && !entry.skipped.contains(&(row.business_id, day)) {
                 rows.insert(row.business_id, seen_row(interner, &row));
