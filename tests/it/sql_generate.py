@@ -128,7 +128,7 @@ class G:
         try:
             t=s.ch('filings','changes','days','officers','counties','businesses','agg_county_window'); cols=[(n,k) for n,k in T[t].items()]
             o=s.r.randint(0,4)
-            k=s.ch('i','t'); c=s.col(cols,k); mine=s.e(sc,k,1)
+            k=s.ch('i','t'); c=s.col(cols,k); mine=s.e(sc,s.ch('i','t','b','D') if s.p(.05) else k,1)
             w=f" WHERE {s.e(cols,'b',1)}" if s.p(.6) else ''
             if o==0: return f"({mine} {s.ch('','NOT ')}IN (SELECT {c} FROM {t}{w}))"
             if o==1: return f"({s.e(sc,'i',1)} {s.ch('>','<=','=')} (SELECT {s.ch('max','min','count')}({s.col(cols,'i') or '1'}) FROM {t}{w}))"

@@ -281,7 +281,8 @@ pub(super) fn in_list(of: Node, list: Vec<Node>) -> Planned<Node> {
 
 /// Whether a value is among others of one type.
 pub(super) fn in_cells(of: Node, cells: &[Cell<'static>], kind: Kind) -> Planned<Node> {
-    let mut pair = same_kind(vec![of, Node::Literal(Cell::Null, kind)])?;
+    // As of a column: a literal text would be read as what it is compared with.
+    let mut pair = same_kind(vec![of, Node::Column("values".into(), kind)])?;
     let of = pair.swap_remove(0);
     let mut set = Set::default();
     for cell in cells {

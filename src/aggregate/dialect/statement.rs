@@ -19,6 +19,8 @@ const SUCH_AS: &str = "such as: SELECT name FROM filings WHERE county = 'Duval' 
 /// Operators of a query. The SQL engine takes minutes and gigabytes for a few thousand comparisons, and a tree that deep can end the
 /// program.
 const MAX_OPERATORS: usize = 1000;
+/// Queries in one, which are planned one after another.
+const MAX_QUERIES: usize = 128;
 /// Expressions that the parser begins, by word or sign of the text, and for a short text. It tries some forms twice where what follows
 /// is wrong (CASE, CAST, INTERVAL, a name with dots), each twice as often as the one around it; a text that is right takes about one.
 const MAX_BEGUN: usize = 4;
@@ -123,14 +125,23 @@ fn too_deep<T>() -> Planned<T> {
     wrong("it is nested too deeply", "name its inner steps: WITH step AS (SELECT …) SELECT … FROM step")
 }
 
-/// Refuses a query with more operators than the engine can plan.
+/// Refuses a query with more operators or queries in it than the engine can plan.
 fn bounded(tokens: &[TokenWithSpan]) -> Planned<()> {
-    let operators = tokens.iter().filter(|token| is_operator(&token.token)).count();
-    if operators <= MAX_OPERATORS {
-        return Ok(());
+    let count = |counts: fn(&Token) -> bool| tokens.iter().filter(|token| counts(&token.token)).count();
+    let operators = count(is_operator);
+    if operators > MAX_OPERATORS {
+        let what = format!("it has {operators} operators, at most {MAX_OPERATORS} can run");
+        return wrong(what, "many values are one operator: zip IN ('32801', '32803')");
     }
-    let what = format!("it has {operators} operators, at most {MAX_OPERATORS} can run");
-    wrong(what, "many values are one operator: zip IN ('32801', '32803')")
+    let queries = count(|token| matches!(token, Token::Word(word) if word.keyword == Keyword::SELECT));
+    if queries > MAX_QUERIES {
+        let what = format!("it has {queries} queries in one, at most {MAX_QUERIES} can run");
+        return wrong(
+            what,
+            "many rows are one query: SELECT zip, city FROM filings WHERE zip IN ('32801', '32803')",
+        );
+    }
+    Ok(())
 }
 
 /// The parser's dialect for all engines, with an end to what it tries.
