@@ -107,7 +107,7 @@ pub enum PipelineError {
 }
 
 impl PipelineError {
-    /// Whether a later process of the run goes on where this one stops.
+    /// Whether a later process of the run can continue where this one stops.
     pub(crate) fn is_pause(&self) -> bool {
         matches!(self, Self::Client(error) if error.is_pause())
     }

@@ -1,7 +1,7 @@
 //! The results of `run` and `plan` as text.
 
 use crate::cli::output::words::{
-    complete_days, count, day_of_listing, duration, instant, lines, noun, number, of_these_missing, prefixes,
+    complete_days, count, duration, instant, lines, noun, number, of_these_missing, open_days, prefixes,
     snapshots,
 };
 use crate::pipeline::plan::estimate::Price;
@@ -151,18 +151,9 @@ fn coverage(text: &mut String, coverage: &CoverageSummary) -> std::fmt::Result {
     }
     let (read, unread): (Vec<_>, Vec<_>) = coverage.incomplete.iter().partition(|day| day.expected.is_some());
     let unread: BTreeSet<Date> = unread.iter().map(|day| day.day).collect();
-    if let Some(newest) = unread.last() {
-        writeln!(text, "           {} not read yet, the newest {newest}", count(unread.len() as u64, "day"))?;
-    }
-    for day in read.iter().take(LISTED_DAYS) {
-        let (landed, expected) = (number(day.landed), number(day.expected.unwrap_or(0)));
-        let day = day_of_listing(day.day, &day.entity_type);
-        writeln!(text, "           {day}: {landed} of {expected} rows")?;
-    }
-    match read.len().saturating_sub(LISTED_DAYS) {
-        0 => Ok(()),
-        more => writeln!(text, "           and {} more", number(more as u64)),
-    }
+    let read =
+        read.iter().map(|day| (day.day, day.entity_type.as_str(), day.landed, day.expected.unwrap_or(0)));
+    open_days(text, unread.len(), unread.last().copied(), read, LISTED_DAYS)
 }
 
 /// Progress of the registry and of look-ups, if the pipeline has them.

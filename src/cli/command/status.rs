@@ -6,7 +6,7 @@ use crate::cli::context::open_lake::{
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
 use crate::cli::output::words::{
-    complete_days, count, day_of_listing, instant, lines, noun, number, of_these_missing, prefixes,
+    complete_days, count, instant, lines, noun, number, of_these_missing, open_days, prefixes,
 };
 use crate::cli::session::Session;
 use crate::client::AccountUsed;
@@ -89,21 +89,12 @@ fn coverage(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
     let (complete, wanted) = (days.complete().count() as u64, days.wanted.len() as u64);
     let listings = days.listings.iter().map(String::as_str);
     writeln!(text, "coverage   {}", complete_days(complete, wanted, listings))?;
-    if let Some(newest) = status.newest_unread {
-        let unread = count(days.unread.len() as u64, "day");
-        writeln!(text, "           {unread} not read yet, the newest {newest}")?;
-    }
     let open: Vec<_> =
         status.coverage.iter().filter(|day| !day.complete || day.landed != day.expected).collect();
-    for day in open.iter().take(LISTED_DAYS) {
-        let rows = [day.landed, day.expected].map(|rows| number(rows.unsigned_abs()));
-        let day = day_of_listing(day.day, &day.entity_type);
-        writeln!(text, "           {day}: {} of {} rows", rows[0], rows[1])?;
-    }
-    match open.len().saturating_sub(LISTED_DAYS) {
-        0 => Ok(()),
-        more => writeln!(text, "           and {} more", number(more as u64)),
-    }
+    let rows = |rows: i64| rows.unsigned_abs();
+    let open =
+        open.iter().map(|day| (day.day, day.entity_type.as_str(), rows(day.landed), rows(day.expected)));
+    open_days(text, days.unread.len(), status.newest_unread, open, LISTED_DAYS)
 }
 
 fn register(text: &mut String, status: &LakeStatus) -> std::fmt::Result {

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::io::Write;
 use std::time::Duration;
 
@@ -137,6 +138,25 @@ pub(crate) fn of_these_missing(missing: Option<i64>) -> String {
         Some(missing @ ..0) => format!(", {} fewer than the lake has", number(missing.unsigned_abs())),
         Some(0) | None => String::new(),
     }
+}
+
+/// The days that are not complete: how many were not read, and at most `most` of those read, with rows found and expected.
+pub(crate) fn open_days<'a>(
+    text: &mut String,
+    unread: usize,
+    newest_unread: Option<Date>,
+    read: impl ExactSizeIterator<Item = (Date, &'a str, u64, u64)>,
+    most: usize,
+) -> std::fmt::Result {
+    if let Some(newest) = newest_unread {
+        writeln!(text, "           {} not read yet, the newest {newest}", count(unread as u64, "day"))?;
+    }
+    let more = read.len().saturating_sub(most);
+    for (day, label, landed, expected) in read.take(most) {
+        let day = day_of_listing(day, label);
+        writeln!(text, "           {day}: {} of {} rows", number(landed), number(expected))?;
+    }
+    if more == 0 { Ok(()) } else { writeln!(text, "           and {} more", number(more as u64)) }
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ impl Lake {
 
     fn look_without_rows(&self) -> Result<(Readable, VerifyReport), LakeError> {
         let mut report = VerifyReport::default();
-        let numbers = self.numbers_in_use()?;
+        let numbers = self.numbers()?;
         let readable = self.readable_chain(&numbers, &mut report)?;
         let runs = self.audit_records(&readable, &mut report)?;
         self.audit_chain(&numbers, &readable, &runs, &mut report)?;

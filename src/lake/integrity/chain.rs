@@ -4,20 +4,13 @@
 use super::problem::{ProblemKind, VerifyReport};
 use crate::lake::backend::protocol::copy_name;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{self, COMMITS, Mark};
+use crate::lake::format::layout::{self, COMMITS};
 use crate::lake::format::manifest::Commit;
 use crate::lake::format::run_record::RunRecord;
 use crate::lake::handle::Lake;
+use crate::lake::snapshot::history::Numbers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-
-/// The snapshot numbers of a lake, by what is stored under them.
-#[derive(Debug, Default)]
-pub(super) struct Numbers {
-    commits: BTreeSet<u64>,
-    pending: BTreeSet<u64>,
-    pruned: BTreeSet<u64>,
-}
 
 /// The commits that can be read, oldest first.
 #[derive(Debug, Default)]
@@ -75,14 +68,6 @@ fn missing(
 }
 
 impl Lake {
-    pub(super) fn numbers_in_use(&self) -> Result<Numbers, LakeError> {
-        Ok(Numbers {
-            commits: self.backend.commits()?,
-            pending: self.pending_snapshots()?,
-            pruned: self.marked(Mark::Pruned)?,
-        })
-    }
-
     /// Reads every commit as it is stored, and reports those that are damaged.
     pub(super) fn readable_chain(
         &self,
@@ -243,7 +228,12 @@ mod tests {
         held: &[u64],
     ) -> Vec<String> {
         let set = |numbers: &[u64]| numbers.iter().copied().collect::<BTreeSet<_>>();
-        let numbers = Numbers { commits: set(commits), pending: set(pending), pruned: set(pruned) };
+        let numbers = Numbers {
+            commits: set(commits),
+            pending: set(pending),
+            pruned: set(pruned),
+            ..Numbers::default()
+        };
         let parents = [commits, pending].concat();
         // Each was made from the published one before it, by a history in which all numbers were published.
         let parents = parents.iter().map(|number| (*number, number.checked_sub(1).filter(|one| *one > 0)));

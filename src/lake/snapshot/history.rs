@@ -62,7 +62,7 @@ impl Lake {
         self.entry(snapshot, &self.numbers()?)
     }
 
-    fn numbers(&self) -> Result<Numbers, LakeError> {
+    pub(in crate::lake) fn numbers(&self) -> Result<Numbers, LakeError> {
         Ok(Numbers {
             commits: self.backend.commits()?,
             pending: self.pending_snapshots()?,
@@ -140,9 +140,11 @@ impl Lake {
     }
 }
 
-struct Numbers {
-    commits: BTreeSet<u64>,
-    pending: BTreeSet<u64>,
-    pruned: BTreeSet<u64>,
-    pinned: BTreeSet<u64>,
+/// The snapshot numbers of a lake, by what is stored under them.
+#[derive(Debug, Default)]
+pub(in crate::lake) struct Numbers {
+    pub(in crate::lake) commits: BTreeSet<u64>,
+    pub(in crate::lake) pending: BTreeSet<u64>,
+    pub(in crate::lake) pruned: BTreeSet<u64>,
+    pub(in crate::lake) pinned: BTreeSet<u64>,
 }

@@ -188,7 +188,7 @@ impl Landing {
                 let (raw, place) = self.page(&page.key)?;
                 match Summaries::of_page(&raw.body) {
                     Some((summaries, _)) => (raw.received_at, summaries),
-                    // A record has another form: each is normalized by itself, for the rejects.
+                    // A record has another form: each is normalized alone, for the rejects.
                     None => {
                         let rows = self.normalize_and_note(&raw, &place)?;
                         let rows = rows.iter().filter(|row| lands(row.business_id, row.filed_date));
