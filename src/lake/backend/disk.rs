@@ -334,9 +334,9 @@ pub(crate) fn names(path: &Path) -> Result<Vec<String>, LakeError> {
 /// Size and blake3 digest (hex) of a file. Uses constant memory.
 pub(crate) fn digest(path: &Path) -> Result<(u64, String), LakeError> {
     let mut hasher = blake3::Hasher::new();
-    let mut file = File::open(path).map_err(LakeError::storage("open", path))?;
-    let bytes = io::copy(&mut file, &mut hasher).map_err(LakeError::storage("read", path))?;
-    Ok((bytes, hasher.finalize().to_hex().to_string()))
+    let file = File::open(path).map_err(LakeError::storage("open", path))?;
+    hasher.update_reader(file).map_err(LakeError::storage("read", path))?;
+    Ok((hasher.count(), hasher.finalize().to_hex().to_string()))
 }
 
 /// A file compared with its entry in a commit.

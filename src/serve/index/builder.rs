@@ -206,19 +206,15 @@ fn industries_of(columns: &Columns) -> Industries {
 }
 
 fn by_id(columns: &Columns, rows: u32) -> Result<RowTable, IndexError> {
-    let mut table = RowTable::with_capacity(rows as usize);
-    match (0..rows).find(|row| !table.insert(*row, |row| columns.uncoded.id_key(row))) {
-        Some(twice) => Err(IndexError::Duplicate(columns.uncoded.ids[twice as usize])),
-        None => Ok(table),
+    match RowTable::of(0..rows, rows as usize, |row| columns.uncoded.id_key(row)) {
+        (_, Some(twice)) => Err(IndexError::Duplicate(columns.uncoded.ids[twice as usize])),
+        (table, None) => Ok(table),
     }
 }
 
 /// The row of each document number. Newer rows come first, so the newest of several rows is stored.
 fn by_document(columns: &Columns, rows: u32) -> RowTable {
     let documents = &columns.uncoded.documents;
-    let mut table = RowTable::with_capacity(rows as usize);
-    for row in (0..rows).filter(|row| documents[*row as usize] != UNPACKABLE_DOCUMENT) {
-        table.insert(row, |row| documents[row as usize]);
-    }
-    table
+    let packed = (0..rows).filter(|row| documents[*row as usize] != UNPACKABLE_DOCUMENT);
+    RowTable::of(packed, rows as usize, |row| documents[row as usize]).0
 }

@@ -22,15 +22,34 @@ use std::borrow::Cow;
 pub(crate) struct RowTable(HashTable<u32>);
 
 impl RowTable {
-    /// An empty table with room for `rows` rows.
-    pub(crate) fn with_capacity(rows: usize) -> Self {
-        Self(HashTable::with_capacity(rows))
+    /// Rows that are added together, by their places in the table: one after another is near it in memory.
+    const ADDED_AT_ONCE: usize = 1 << 20;
+
+    /// The table of some rows, at most `count`. Of rows with one key the first is in it; the other result is one of the rest, if any.
+    pub(crate) fn of(
+        rows: impl Iterator<Item = u32>,
+        count: usize,
+        key_of: impl Fn(u32) -> u64,
+    ) -> (Self, Option<u32>) {
+        let mut table = Self(HashTable::with_capacity(count));
+        let places = table.0.capacity().next_power_of_two().wrapping_sub(1) as u64;
+        let (mut rows, mut hashed, mut twice) = (rows.peekable(), Vec::new(), None);
+        while rows.peek().is_some() {
+            let keyed = rows.by_ref().take(Self::ADDED_AT_ONCE).map(|row| (row, key_of(row)));
+            hashed.extend(keyed.map(|(row, key)| (hash(key), row, key)));
+            hashed.sort_unstable_by_key(|(hash, row, _)| (hash & places, *row));
+            for (hash, row, key) in hashed.drain(..) {
+                if !table.insert(row, key, hash, &key_of) {
+                    twice = Some(row);
+                }
+            }
+        }
+        (table, twice)
     }
 
     /// Adds a row unless its key is known; false when it is.
-    pub(crate) fn insert(&mut self, row: u32, key_of: impl Fn(u32) -> u64) -> bool {
-        let key = key_of(row);
-        match self.0.entry(hash(key), |other| key_of(*other) == key, |other| hash(key_of(*other))) {
+    fn insert(&mut self, row: u32, key: u64, hashed: u64, key_of: impl Fn(u32) -> u64) -> bool {
+        match self.0.entry(hashed, |other| key_of(*other) == key, |other| hash(key_of(*other))) {
             Entry::Occupied(_) => false,
             Entry::Vacant(free) => {
                 free.insert(row);
@@ -208,9 +227,14 @@ mod tests {
     fn every_key_is_found_and_no_other() {
         let keys: Vec<u64> = (0..10_000).map(|n| n * 3).collect();
         let key_of = |row: u32| keys[row as usize];
-        let mut table = RowTable::with_capacity(keys.len());
-        assert!((0..10_000).all(|row| table.insert(row, key_of)));
-        assert!(!table.insert(7, key_of));
+        let (table, twice) = RowTable::of(0..10_000, keys.len(), key_of);
+        assert_eq!(twice, None);
+        let (of_one_key, twice) = RowTable::of(3..10, 7, |_| 9);
+        assert_eq!(
+            (of_one_key.find(9, |_| 9), twice.is_some()),
+            (Some(3), true),
+            "the first of several rows"
+        );
         for key in 0..30_000_u64 {
             let expected = key.is_multiple_of(3).then_some((key / 3) as u32);
             assert_eq!(table.find(key, key_of), expected, "{key}");
