@@ -16,7 +16,7 @@ pub struct FileLayout {
     pub(super) bloom: &'static [&'static str],
     /// Columns whose values rarely repeat. They get no dictionary.
     pub(super) distinct: &'static [&'static str],
-    /// Columns with few different texts. They are not compressed.
+    /// Columns with few different values. They are not compressed.
     pub(super) repeated: &'static [&'static str],
     /// Rows of a page at most, in a file from which single businesses are read; pages are large when none.
     pub(super) page_rows: Option<usize>,

@@ -143,7 +143,7 @@ impl Table {
         }
     }
 
-    /// Columns with few different texts.
+    /// Columns with few different values. They are stored as they are: in a page of a few rows, unpacking takes longer than reading.
     pub const fn repeated(self) -> &'static [&'static str] {
         match self {
             Self::Filings => &[
@@ -156,6 +156,20 @@ impl Table {
                 "county_key",
                 "industry_sector",
                 "industry_type",
+            ],
+            Self::Details => &[
+                "principal_city",
+                "principal_state",
+                "principal_zip",
+                "principal_country",
+                "mailing_city",
+                "mailing_state",
+                "mailing_zip",
+                "mailing_country",
+                "formation_state",
+                "last_annual_report_year",
+                "officer_count",
+                "license_count",
             ],
             _ => &[],
         }

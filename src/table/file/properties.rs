@@ -21,6 +21,8 @@ pub(super) const CREATED_BY: &str = "sunlake version 1";
 const BLOOM_FALSE_POSITIVES: f64 = 0.01;
 /// Bytes of a dictionary at most where single businesses are read: all of it is read for one row.
 const LOOKED_UP_DICTIONARY_BYTES: usize = 32 * 1024;
+/// The same of a column with few different values, whose dictionary is not compressed: it has those of a full row group.
+const REPEATED_DICTIONARY_BYTES: usize = 128 * 1024;
 const ZSTD_LEVEL: i32 = 3;
 
 /// What is written in a file of a layout, and how.
@@ -52,12 +54,12 @@ pub(super) fn properties(
         builder = builder.set_column_dictionary_enabled(column.clone(), false);
         builder = builder.set_column_encoding(column, encoding);
     }
-    if let Some(rows) = layout.page_rows {
-        builder = with_small_pages(builder, layout, rows);
-    }
     for name in layout.repeated {
         // The numbers of a small dictionary hardly shrink.
         builder = builder.set_column_compression(ColumnPath::from(*name), Compression::UNCOMPRESSED);
+    }
+    if let Some(rows) = layout.page_rows {
+        builder = with_small_pages(builder, layout, rows);
     }
     Ok(builder.build())
 }
@@ -85,6 +87,10 @@ fn with_small_pages(
         .set_write_batch_size(rows.min(DEFAULT_WRITE_BATCH_SIZE))
         .set_dictionary_page_size_limit(LOOKED_UP_DICTIONARY_BYTES)
         .set_statistics_enabled(EnabledStatistics::Chunk);
+    for name in layout.repeated {
+        let column = ColumnPath::from(*name);
+        builder = builder.set_column_dictionary_page_size_limit(column, REPEATED_DICTIONARY_BYTES);
+    }
     for name in layout.bloom {
         builder = builder.set_column_statistics_enabled(ColumnPath::from(*name), EnabledStatistics::Page);
     }
