@@ -155,7 +155,9 @@ fn say(server: &ApiServer, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
 
 #[test]
 fn fuzz_of_heads_and_of_tool_calls() {
-    let inputs = std::env::var("SUNLAKE_FUZZ_INPUTS").map_or(600, |text| text.parse().expect("a number"));
+    let number =
+        |name: &str, usual: u64| std::env::var(name).map_or(usual, |text| text.parse().expect("a number"));
+    let (inputs, seed) = (number("SUNLAKE_FUZZ_INPUTS", 600), number("SUNLAKE_FUZZ_SEED", 3));
     let server = ApiServer::generous(source::small(), AGENCY);
     let key = &server.key;
     let host = server.address;
@@ -172,7 +174,7 @@ fn fuzz_of_heads_and_of_tool_calls() {
         );
         [head.as_bytes(), body].concat()
     };
-    let mut dice = Dice::new(3);
+    let mut dice = Dice::new(seed);
     let mut answered = 0;
     for input in 0..inputs {
         let bytes = match input % 3 {
@@ -183,7 +185,7 @@ fn fuzz_of_heads_and_of_tool_calls() {
         // A connection that the server closes early may end in a reset.
         let answer = say(&server, &bytes).unwrap_or_default();
         let status = String::from_utf8_lossy(&answer).split(' ').nth(1).map(str::to_owned);
-        answered += usize::from(status.is_some());
+        answered += u64::from(status.is_some());
         assert!(
             status
                 .as_deref()
