@@ -46,9 +46,10 @@ impl TextColumn {
         self.ends.len()
     }
 
-    /// Makes room for more rows.
-    pub(crate) fn reserve(&mut self, rows: usize) {
+    /// Makes room for more rows, whose texts have this number of bytes.
+    pub(crate) fn reserve(&mut self, rows: usize, bytes: usize) {
         self.ends.reserve(rows);
+        self.texts.reserve(bytes);
     }
 
     /// Adds the texts of another column, as many at once as are in one block of both.

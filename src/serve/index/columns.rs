@@ -71,12 +71,12 @@ impl UncodedColumns {
         }
     }
 
-    fn reserve(&mut self, rows: usize) {
+    fn reserve(&mut self, rows: usize, name_bytes: usize) {
         self.filed.reserve(rows);
         self.ids.reserve(rows);
         self.dissolved.reserve(rows);
         self.documents.reserve(rows);
-        self.names.reserve(rows);
+        self.names.reserve(rows, name_bytes);
     }
 
     pub(crate) fn append(&mut self, other: Self) {
@@ -202,8 +202,8 @@ impl RowBuffer {
     }
 
     /// Makes room for more rows: columns that grow are copied again and again.
-    pub(crate) fn reserve(&mut self, rows: usize) {
-        self.uncoded.reserve(rows);
+    pub(crate) fn reserve(&mut self, rows: usize, name_bytes: usize) {
+        self.uncoded.reserve(rows, name_bytes);
         self.listed.reserve(rows);
         self.coded.iter_mut().for_each(|column| column.reserve(rows));
     }

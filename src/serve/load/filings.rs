@@ -26,6 +26,8 @@ use std::sync::mpsc::sync_channel;
 
 /// Rows read from a file at once.
 const BATCH_ROWS: usize = 32 * 1024;
+/// Bytes of names for which room is made before they are read: a damaged footer may say any number.
+const MOST_NAME_BYTES: usize = 1 << 30;
 /// Threads that read at most; one thread puts their results together.
 const MAX_THREADS: usize = 4;
 
@@ -66,6 +68,13 @@ impl RowGroup {
         let rows = self.metadata.metadata().row_group(self.number).num_rows();
         usize::try_from(rows).unwrap_or(0)
     }
+
+    /// Bytes of the names, and of their lengths.
+    fn name_bytes(&self) -> usize {
+        let columns = self.metadata.metadata().row_group(self.number).columns();
+        let names = columns.iter().find(|column| column.column_path().string() == "name");
+        names.and_then(|names| usize::try_from(names.uncompressed_size()).ok()).unwrap_or(0)
+    }
 }
 
 /// The rows of a row group.
@@ -79,7 +88,11 @@ struct ReadRows {
 /// Adds the filings in the order of their files and row groups. Each thread reads every n-th row group.
 pub(super) fn load_filings(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
     let groups = row_groups(snapshot)?;
-    builder.rows.reserve(groups.iter().map(RowGroup::rows).sum());
+    // Columns that grow are copied again and again.
+    builder.rows.reserve(
+        groups.iter().map(RowGroup::rows).sum(),
+        groups.iter().map(RowGroup::name_bytes).sum::<usize>().min(MOST_NAME_BYTES),
+    );
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
     std::thread::scope(|scope| {
         let start = |first| {
