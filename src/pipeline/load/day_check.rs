@@ -205,6 +205,7 @@ impl Run<'_> {
         if has_grown {
             landing.compared.insert(listing, now);
         } else {
+            // With them ranges are long, and take few totals.
             others.extend(alone.into_iter().filter(|(day, _)| !found.contains_key(day)));
         }
         found.extend(self.compare_totals(fetcher, words, landing, listing, &others, Totals::Ranges).await?);

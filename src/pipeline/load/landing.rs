@@ -18,7 +18,7 @@ use crate::pipeline::plan::stale_days::{KnownDay, SETTLED_DAYS};
 use crate::pipeline::state::provenance::{
     Journal, JournalDay, JournalDifference, JournalReading, JournalStep, key_of, page_of,
 };
-use crate::table::{CoverageRow, FilingBatch, FilingRow, Row, Table};
+use crate::table::{CoverageRow, FilingBatch, FilingRow};
 use hashbrown::{HashMap, HashSet};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -378,23 +378,9 @@ impl Landing {
     /// Days on which a filing that was not seen counts as removed, each for fictitious names (`true`) or all others.
     pub(crate) fn days_to_compare(&self) -> BTreeSet<(Date, bool)> {
         let of_all = |listing: &Listing| Listing::EVERY_TYPE.contains(listing);
-        let listings = |label: &str| Listing::from_label(label).filter(of_all);
-        let days =
-            self.read_whole.iter().filter_map(|(label, day)| Some((*day, listings(label)?.is_fictitious())));
-        days.collect()
-    }
-
-    /// Writes the coverage of the days read into the next snapshot. A settled day stays settled as long as it is complete.
-    pub(crate) fn stage_coverage(&mut self) -> Result<TableDelta> {
-        let before: Vec<CoverageRow> = staged_rows(&self.staging)?;
-        let settled = before.into_iter().filter(|row| row.settled);
-        let settled: BTreeSet<(Date, String)> =
-            settled.map(|row| (row.filed_date, row.entity_type)).collect();
-        for row in &mut self.coverage {
-            row.settled |= row.complete && settled.contains(&(row.filed_date, row.entity_type.clone()));
-        }
-        let rows = CoverageRow::batch(&self.coverage)?;
-        Ok(self.staging.merge(Table::Coverage, &rows)?)
+        let listing = |label: &str| Listing::from_label(label).filter(of_all);
+        let days = self.read_whole.iter();
+        days.filter_map(|(label, day)| Some((*day, listing(label)?.is_fictitious()))).collect()
     }
 }
 

@@ -16,7 +16,7 @@ use crate::pipeline::load::reference_tables::merge_lists;
 use crate::pipeline::plan::lake_view::staged_rows;
 use crate::pipeline::state::provenance::Journal;
 use crate::pipeline::state::run_state::RunState;
-use crate::table::{CoverageRow, Table};
+use crate::table::{CoverageRow, Row as _, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,12 +67,24 @@ pub(crate) fn merge(
         follow_moves(landing, lists.map_or(&[], |(_, counts)| counts), from)?;
     }
     deltas.insert(Table::Filings.name().to_owned(), filings);
-    deltas.insert(Table::Coverage.name().to_owned(), landing.stage_coverage()?);
+    deltas.insert(Table::Coverage.name().to_owned(), stage_coverage(landing)?);
     if let Some(lists) = lists {
         merge_lists(lists, landing, &mut deltas)?;
     }
     stage_calendar(&mut landing.staging, landing.today, &mut deltas)?;
     Ok((deltas, counts))
+}
+
+/// Writes the coverage of the days read into the next snapshot. A settled day stays settled as long as it is complete.
+fn stage_coverage(landing: &mut Landing) -> Result<TableDelta> {
+    let before: Vec<CoverageRow> = staged_rows(&landing.staging)?;
+    let settled: BTreeSet<(Date, String)> =
+        before.into_iter().filter(|row| row.settled).map(|row| (row.filed_date, row.entity_type)).collect();
+    for row in &mut landing.coverage {
+        row.settled |= row.complete && settled.contains(&(row.filed_date, row.entity_type.clone()));
+    }
+    let rows = CoverageRow::batch(&landing.coverage)?;
+    Ok(landing.staging.merge(Table::Coverage, &rows)?)
 }
 
 /// Corrects the coverage of rows that did not come from their day's listing.
