@@ -40,6 +40,28 @@ fn every_variable_and_flag_of_the_recipes_is_one_of_serve() {
     }
 }
 
+/// A shell that stayed in front of it ignored the signal to end, and the counts of the last second were lost.
+#[test]
+fn the_store_of_the_recipe_takes_the_place_of_its_shell_and_reads_its_settings() {
+    let (scratch, text) = (Scratch::new(), recipe("shared/kubernetes.yaml"));
+    let script: Vec<&str> = text.lines().map(str::trim).collect();
+    let start = script.iter().position(|line| line.starts_with("exec valkey-server")).expect("a command");
+    let end = script.iter().position(|line| *line == "END").expect("an end");
+    std::fs::write(scratch.path("password"), "secret\n").expect("written");
+    // Prints its own number and what it reads.
+    let store = "#!/bin/sh\necho $$ $*\ncat\n";
+    std::fs::write(scratch.path("valkey-server"), store).expect("written");
+    let bin = scratch.path("").display().to_string();
+    let script = script[start..=end].join("\n").replace("/run/secrets/counts", bin.trim_end_matches('/'));
+    let script = format!("chmod +x {bin}/valkey-server; PATH={bin}:$PATH\n{script}\n");
+    let shell = Command::new("sh").args(["-c", &script]).stdout(Stdio::piped()).spawn().expect("a shell");
+    let number = shell.id();
+    let output = shell.wait_with_output().expect("an end");
+    let said = String::from_utf8(output.stdout).expect("text");
+    assert!(said.starts_with(&format!("{number} -\nrequirepass secret\nappendonly yes\n")), "{said}");
+    assert!(said.ends_with("dir /data\n"), "{said}");
+}
+
 /// A proxy under way; killed when dropped.
 struct Proxy(Child);
 
