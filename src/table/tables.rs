@@ -160,11 +160,9 @@ impl Table {
             Self::Details => &[
                 "principal_city",
                 "principal_state",
-                "principal_zip",
                 "principal_country",
                 "mailing_city",
                 "mailing_state",
-                "mailing_zip",
                 "mailing_country",
                 "formation_state",
                 "last_annual_report_year",

@@ -20,9 +20,7 @@ pub const SCHEMA_VERSION_KEY: &str = "sunlake.schema_version";
 pub(super) const CREATED_BY: &str = "sunlake version 1";
 const BLOOM_FALSE_POSITIVES: f64 = 0.01;
 /// Bytes of a dictionary at most where single businesses are read: all of it is read for one row.
-const LOOKED_UP_DICTIONARY_BYTES: usize = 32 * 1024;
-/// The same of a column with few different values, whose dictionary is not compressed: it has those of a full row group.
-const REPEATED_DICTIONARY_BYTES: usize = 128 * 1024;
+const LOOKED_UP_DICTIONARY_BYTES: usize = 64 * 1024;
 const ZSTD_LEVEL: i32 = 3;
 
 /// What is written in a file of a layout, and how.
@@ -87,10 +85,6 @@ fn with_small_pages(
         .set_write_batch_size(rows.min(DEFAULT_WRITE_BATCH_SIZE))
         .set_dictionary_page_size_limit(LOOKED_UP_DICTIONARY_BYTES)
         .set_statistics_enabled(EnabledStatistics::Chunk);
-    for name in layout.repeated {
-        let column = ColumnPath::from(*name);
-        builder = builder.set_column_dictionary_page_size_limit(column, REPEATED_DICTIONARY_BYTES);
-    }
     for name in layout.bloom {
         builder = builder.set_column_statistics_enabled(ColumnPath::from(*name), EnabledStatistics::Page);
     }
