@@ -91,7 +91,7 @@ pub(super) fn load_filings(snapshot: &Path, builder: &mut IndexBuilder) -> Resul
     // Columns that grow are copied again and again.
     builder.rows.reserve(
         groups.iter().map(RowGroup::rows).sum(),
-        groups.iter().map(RowGroup::name_bytes).sum::<usize>().min(MOST_NAME_BYTES),
+        groups.iter().map(RowGroup::name_bytes).fold(0, usize::saturating_add).min(MOST_NAME_BYTES),
     );
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
     std::thread::scope(|scope| {
