@@ -83,9 +83,9 @@ pub(super) fn parsed(sql: &str) -> Planned<Query> {
     }
 }
 
-/// The result, on a stack for SQL of any depth.
+/// The result, on a stack for SQL of any depth: a new one, unless most of such a stack is left.
 pub(super) fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
-    stacker::grow(STACK, run)
+    stacker::maybe_grow(STACK / 2, STACK, run)
 }
 
 /// What is wrong with a text that cannot be a query.
@@ -186,7 +186,7 @@ impl Dialect for Bounded {
         supports_array_typedef_with_brackets supports_match_against supports_filter_during_aggregation supports_prewhere
         supports_data_type_signed_suffix supports_interval_options supports_with_fill supports_interpolate supports_settings
         supports_select_format supports_comment_optimizer_hint supports_comma_separated_trim supports_xml_expressions
-        supports_select_item_multi_column_alias supports_explain_with_utility_options supports_connect_by
+        supports_select_item_multi_column_alias supports_connect_by
     }
 }
 

@@ -52,12 +52,12 @@ pub(super) fn properties(
         builder = builder.set_column_dictionary_enabled(column.clone(), false);
         builder = builder.set_column_encoding(column, encoding);
     }
+    if let Some(rows) = layout.page_rows {
+        builder = with_small_pages(builder, layout, rows);
+    }
     for name in layout.repeated {
         // The numbers of a small dictionary hardly shrink.
         builder = builder.set_column_compression(ColumnPath::from(*name), Compression::UNCOMPRESSED);
-    }
-    if let Some(rows) = layout.page_rows {
-        builder = with_small_pages(builder, layout, rows);
     }
     Ok(builder.build())
 }
