@@ -1,5 +1,6 @@
 //! Footers that stay in memory, within a bound, and look-ups of single businesses by them.
 
+use super::column_values::Unpacker;
 use super::footer::{check_places, check_table};
 use super::lookup::{ID, KnownFile, check_pages};
 use super::placed::PlacedFile;
@@ -13,7 +14,7 @@ use parquet::file::metadata::{ColumnChunkMask, PageIndexPolicy, ParquetStatistic
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 /// Bytes of a column's Arrow type and levels, counted generously: the library does not say them.
@@ -25,6 +26,7 @@ pub struct KeptFooters {
     /// Bytes of them at most.
     most: usize,
     kept: Mutex<Kept>,
+    unpacker: Unpacker,
 }
 
 #[derive(Debug, Default)]
@@ -59,7 +61,7 @@ impl Version {
 impl KeptFooters {
     /// Keeps footers of this number of bytes at most; those used last.
     pub fn within(most: usize) -> Self {
-        Self { most, kept: Mutex::default() }
+        Self { most, kept: Mutex::default(), unpacker: Unpacker::default() }
     }
 
     /// The rows of one business in a file of a table, in its order.
@@ -74,7 +76,7 @@ impl KeptFooters {
     ) -> Result<Vec<P::Row>, TableError> {
         let (file, metadata) = PlacedFile::open(path)?;
         let footer = self.footer(P::Row::TABLE, path, &file, Version::of(&metadata))?;
-        let known = KnownFile { file: &file, path, footer: &footer };
+        let known = KnownFile { file: &Arc::new(file), path, footer: &footer, unpacker: &self.unpacker };
         decoded(
             || known.rows_of_business::<P>(business_id),
             |source| TableError::parquet("read", path, source),

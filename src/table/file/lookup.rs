@@ -3,16 +3,12 @@
 //! The bounds of the pages of `business_id` say where the business may be. Its rows are found in this column, then read in the others.
 //! A file without these bounds, or with large pages, is read in the same way: there is more to read.
 
+use super::column_values::{ColumnValues, Unpacker};
 use super::placed::PlacedFile;
 use crate::table::error::TableError;
 use crate::table::row::Part;
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::Int64Type;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
-    RowSelectionPolicy,
-};
+use arrow::array::RecordBatch;
+use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
@@ -20,107 +16,68 @@ use parquet::file::page_index::offset_index::PageLocation;
 use parquet::file::statistics::Statistics;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The column by which a business is found. Rows are sorted by it.
 pub(super) const ID: &str = "business_id";
 
 /// A file whose footer is known.
 pub(super) struct KnownFile<'a> {
-    pub(super) file: &'a PlacedFile,
+    pub(super) file: &'a Arc<PlacedFile>,
     pub(super) path: &'a Path,
     pub(super) footer: &'a ArrowReaderMetadata,
+    pub(super) unpacker: &'a Unpacker,
 }
 
 impl KnownFile<'_> {
     /// The rows of a business, in the order of the file.
     pub(super) fn rows_of_business<P: Part>(&self, business_id: i64) -> Result<Vec<P::Row>, TableError> {
-        let id = self.places(&[ID])?;
-        let shown = self.places(P::COLUMNS)?;
+        let id = self.place(ID)?;
+        let shown = P::COLUMNS.iter().map(|column| self.place(column)).collect::<Result<Vec<_>, _>>()?;
         let mut found = Vec::new();
         for group in 0..self.footer.metadata().num_row_groups() {
-            let maybe = rows_of_pages(self.footer.metadata(), group, id[0], business_id);
-            let rows = self.rows_with(group, &id, maybe, business_id)?;
-            let expected = found.len() + count(&rows);
-            for batch in self.batches(group, &shown, &rows)? {
-                found.extend(P::rows(&self.readable(batch)?)?);
-            }
-            if found.len() != expected {
-                let source = ParquetError::General("a page has not the rows that its index says".to_owned());
-                return Err(TableError::parquet("read", self.path, source));
+            let rows = self.rows_with(group, id, business_id)?;
+            if !rows.is_empty() {
+                found.extend(P::rows(&self.batch(group, &shown, &rows)?)?);
             }
         }
         Ok(found)
     }
 
-    /// The rows, among some of a row group, whose id is this one.
-    fn rows_with(
-        &self,
-        group: usize,
-        id: &[usize],
-        among: Vec<Range<usize>>,
-        business_id: i64,
-    ) -> Result<Vec<Range<usize>>, TableError> {
-        let (mut found, mut row): (Vec<Range<usize>>, _) = (Vec::new(), among.iter().cloned().flatten());
-        for batch in self.batches(group, id, &among)? {
-            let batch = self.readable(batch)?;
-            let ids = batch.column(0).as_primitive::<Int64Type>().values();
-            for (found_id, row) in ids.iter().zip(&mut row) {
-                match found.last_mut() {
-                    _ if *found_id != business_id => {}
-                    Some(last) if last.end == row => last.end += 1,
-                    _ => found.push(row..row + 1),
-                }
-            }
-        }
-        Ok(found)
+    /// The rows of a row group whose id is this one.
+    fn rows_with(&self, group: usize, id: usize, business_id: i64) -> Result<Vec<usize>, TableError> {
+        let maybe = rows_of_pages(self.footer.metadata(), group, id, business_id).into_iter().flatten();
+        let ids = self.column(group, id).values::<i64>(maybe.clone());
+        let ids = ids.map_err(|source| self.damaged(source))?;
+        let rows = maybe.zip(ids).filter(|(_, found)| *found == Some(business_id));
+        Ok(rows.map(|(row, _)| row).collect())
     }
 
-    /// Some rows of some columns of a row group; nothing is read for no rows.
-    fn batches(
-        &self,
-        group: usize,
-        columns: &[usize],
-        rows: &[Range<usize>],
-    ) -> Result<impl Iterator<Item = <ParquetRecordBatchReader as Iterator>::Item>, TableError> {
-        if rows.is_empty() {
-            return Ok(None.into_iter().flatten());
-        }
-        let all = usize::try_from(self.footer.metadata().row_group(group).num_rows()).unwrap_or(0);
-        let mask = ProjectionMask::roots(self.footer.parquet_schema(), columns.iter().copied());
-        let builder =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), self.footer.clone());
-        let reader = builder
-            .with_row_groups(vec![group])
-            .with_projection(mask)
-            // Room is made for a complete batch.
-            .with_batch_size(count(rows))
-            .with_row_selection(RowSelection::from_consecutive_ranges(rows.iter().cloned(), all))
-            .with_row_selection_policy(RowSelectionPolicy::Selectors)
-            .build()
-            .map_err(|source| TableError::parquet("read", self.path, source))?;
-        Ok(Some(reader).into_iter().flatten())
+    /// Some columns of some rows of a row group.
+    fn batch(&self, group: usize, columns: &[usize], rows: &[usize]) -> Result<RecordBatch, TableError> {
+        let arrays = columns.iter().map(|column| self.column(group, *column).array(rows));
+        let arrays = arrays.collect::<Result<Vec<_>, _>>().map_err(|source| self.damaged(source))?;
+        let schema = self.footer.schema().project(columns);
+        schema
+            .and_then(|schema| RecordBatch::try_new(Arc::new(schema), arrays))
+            .map_err(|source| TableError::arrow("read", self.path.display().to_string(), source))
     }
 
-    fn readable(
-        &self,
-        batch: <ParquetRecordBatchReader as Iterator>::Item,
-    ) -> Result<RecordBatch, TableError> {
-        batch.map_err(|source| TableError::arrow("read", self.path.display().to_string(), source))
+    fn column(&self, group: usize, column: usize) -> ColumnValues<'_> {
+        ColumnValues { file: self.file, footer: self.footer, unpacker: self.unpacker, group, column }
     }
 
-    /// Where columns are in the file.
-    fn places(&self, columns: &[&str]) -> Result<Vec<usize>, TableError> {
-        let missing = |column: &str| TableError::MissingColumn {
+    fn damaged(&self, source: ParquetError) -> TableError {
+        TableError::parquet("read", self.path, source)
+    }
+
+    /// Where a column is in the file.
+    fn place(&self, column: &str) -> Result<usize, TableError> {
+        self.footer.schema().index_of(column).map_err(|_| TableError::MissingColumn {
             place: self.path.display().to_string(),
             column: column.to_owned(),
-        };
-        let place = |column: &&str| self.footer.schema().index_of(column).map_err(|_| missing(column));
-        columns.iter().map(place).collect()
+        })
     }
-}
-
-fn count(rows: &[Range<usize>]) -> usize {
-    rows.iter().map(Range::len).sum()
 }
 
 /// The rows of the pages of a row group that may have an id; all of its rows where the file does not say.
@@ -226,10 +183,10 @@ pub(super) mod tests {
         officers.iter().map(shown).collect()
     }
 
-    fn footer(table: Table, path: &Path) -> (PlacedFile, ArrowReaderMetadata) {
+    fn footer(table: Table, path: &Path) -> (Arc<PlacedFile>, ArrowReaderMetadata) {
         let (file, _) = PlacedFile::open(path).expect("a file");
         let footer = footer_of(table, path, &file).expect("a footer");
-        (PlacedFile::open(path).expect("a file").0, footer)
+        (Arc::new(PlacedFile::open(path).expect("a file").0), footer)
     }
 
     #[test]
@@ -239,7 +196,8 @@ pub(super) mod tests {
         let rows: Vec<OfficerRow> = (1..=last).flat_map(|number| officers(2 * number)).collect();
         write_rows(&rows, &path, &[]).expect("written");
         let (file, footer) = footer(Table::Officers, &path);
-        let known = KnownFile { file: &file, path: &path, footer: &footer };
+        let unpacker = Unpacker::default();
+        let known = KnownFile { file: &file, path: &path, footer: &footer, unpacker: &unpacker };
         let pages = footer.metadata().page_index_for_row_group(0).num_data_pages(2);
         assert_eq!((footer.metadata().num_row_groups(), pages), (2, Some(20)));
         // The rows of a page and of a row group are no multiple of three: each border is within a business.
@@ -262,7 +220,8 @@ pub(super) mod tests {
         let rows: Vec<DetailRow> = (1..=20_000).map(detail).collect();
         write_rows(&rows, &path, &[]).expect("written");
         let (file, footer) = footer(Table::Details, &path);
-        let known = KnownFile { file: &file, path: &path, footer: &footer };
+        let unpacker = Unpacker::default();
+        let known = KnownFile { file: &file, path: &path, footer: &footer, unpacker: &unpacker };
         let found = known.rows_of_business::<ShownDetail>(7_777).expect("rows");
         assert_eq!(found, [DetailRow { business_id: 0, ..detail(7_777) }]);
         let index = footer.metadata().page_index_for_row_group(0);

@@ -1,0 +1,249 @@
+//! The values of some rows of a page, by the encodings of Apache Parquet that files of looked-up tables have.
+//!
+//! What is between the rows is passed over, and of a dictionary nothing is read but the values of these rows. Nothing in a page is
+//! trusted: each place is looked up within its bytes.
+//!
+//! Source: <https://parquet.apache.org/docs/file-format/data-pages/encodings/>.
+
+use bytes::Bytes;
+use parquet::basic::Encoding;
+use parquet::column::page::Page;
+use parquet::errors::ParquetError;
+
+/// Values of a page at most, against memory for what a damaged header says.
+pub(super) const MOST_VALUES: usize = 1 << 20;
+
+/// A value as the format stores it: a text in bytes, or a number.
+pub(super) trait Stored: Sized {
+    /// The encoding of such values by differences.
+    const DELTA: Encoding;
+
+    /// One of the values that lie one after another.
+    fn plain(values: &mut Plain<'_>, index: usize) -> Result<Self, ParquetError>;
+
+    /// Some of the values that are stored by differences, of which the last is the `end`th.
+    fn deltas(bytes: &Bytes, places: &[usize], end: usize) -> Result<Vec<Self>, ParquetError>;
+}
+
+/// Values one after another, and the place of one of them.
+pub(super) struct Plain<'a> {
+    bytes: &'a Bytes,
+    /// Of the next text.
+    index: usize,
+    place: usize,
+}
+
+/// The values of these rows of a page of at most [`MOST_VALUES`], counted from its first row, in ascending order; none for null.
+pub(super) fn values_of<T: Stored>(
+    page: &Page,
+    dictionary: Option<&Page>,
+    is_nullable: bool,
+    rows: &[usize],
+) -> Result<Vec<Option<T>>, ParquetError> {
+    let Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } = page else {
+        return Err(ParquetError::NYI("a page of another version".to_owned()));
+    };
+    if !is_nullable {
+        let values = picked(buf, *encoding, dictionary, rows)?;
+        return Ok(values.into_iter().map(Some).collect());
+    }
+    if *def_level_encoding != Encoding::RLE {
+        return Err(ParquetError::NYI(format!("nulls by {def_level_encoding}")));
+    }
+    let length = usize::try_from(u32::from_le_bytes(fixed(buf, 0)?))?;
+    let levels = runs(part(buf, 4, length)?, 1, usize::try_from(*num_values)?)?;
+    let is_value = |row: &usize| levels.get(*row).is_some_and(|level| *level == 1);
+    let (mut before, mut places, mut at) = (0, Vec::new(), 0);
+    for row in rows.iter().filter(|row| is_value(row)) {
+        before += levels[at..*row].iter().filter(|level| **level == 1).count();
+        at = *row;
+        places.push(before);
+    }
+    let mut values = picked(&buf.slice(4 + length..), *encoding, dictionary, &places)?.into_iter();
+    Ok(rows.iter().map(|row| is_value(row).then(|| values.next()).flatten()).collect())
+}
+
+/// Some of the values that are not null.
+fn picked<T: Stored>(
+    bytes: &Bytes,
+    encoding: Encoding,
+    dictionary: Option<&Page>,
+    places: &[usize],
+) -> Result<Vec<T>, ParquetError> {
+    let end = places.last().map_or(0, |last| last + 1);
+    match (encoding, dictionary) {
+        _ if end == 0 => Ok(Vec::new()),
+        (Encoding::PLAIN, _) => {
+            let mut values = Plain { bytes, index: 0, place: 0 };
+            places.iter().map(|place| T::plain(&mut values, *place)).collect()
+        }
+        (Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY, Some(Page::DictionaryPage { buf, .. })) => {
+            let [width] = fixed(bytes, 0)?;
+            let numbers = runs(&bytes[1..], u32::from(width), end)?;
+            let mut values = Plain { bytes: buf, index: 0, place: 0 };
+            let value = |place: &usize| T::plain(&mut values, usize::try_from(numbers[*place])?);
+            places.iter().map(value).collect()
+        }
+        _ if encoding == T::DELTA => T::deltas(bytes, places, end),
+        _ => Err(ParquetError::NYI(format!("values by {encoding}"))),
+    }
+}
+
+/// The first `end` numbers of runs: each a repeated number, or groups of eight that have `width` bits each.
+fn runs(bytes: &[u8], width: u32, end: usize) -> Result<Vec<u64>, ParquetError> {
+    if width > 32 {
+        return Err(ParquetError::General(format!("numbers of {width} bits")));
+    }
+    let (mut numbers, mut place) = (Vec::with_capacity(end), 0);
+    while numbers.len() < end {
+        let head = varint(bytes, &mut place)?;
+        let (count, missing) = (usize::try_from(head >> 1)?, end - numbers.len());
+        if head & 1 == 0 {
+            let number = bits(part(bytes, place, width.div_ceil(8) as usize)?, 0, width)?;
+            place += width.div_ceil(8) as usize;
+            numbers.extend(std::iter::repeat_n(number, count.min(missing)));
+        } else {
+            // Eight numbers take as many bytes as one has bits.
+            let packed = bytes.get(place..).ok_or_else(beyond)?;
+            let count = count.saturating_mul(8).min(missing);
+            for number in 0..count {
+                numbers.push(bits(packed, number * width as usize, width)?);
+            }
+            place = place.saturating_add(count.div_ceil(8) * width as usize);
+        }
+        if count == 0 {
+            return Err(ParquetError::General("a run of no numbers".to_owned()));
+        }
+    }
+    Ok(numbers)
+}
+
+/// The first `end` numbers that are stored as differences in blocks, and where all of them end.
+fn differences(bytes: &[u8], end: usize) -> Result<(Vec<i64>, usize), ParquetError> {
+    let mut place = 0;
+    let of_block = usize::try_from(varint(bytes, &mut place)?)?;
+    let of_blocks_parts = usize::try_from(varint(bytes, &mut place)?)?;
+    let count = usize::try_from(varint(bytes, &mut place)?)?;
+    let mut last = zigzag(varint(bytes, &mut place)?);
+    let of_part = of_block.checked_div(of_blocks_parts).unwrap_or(0);
+    if count < end || count > MOST_VALUES || of_part == 0 || of_part % 8 != 0 {
+        return Err(ParquetError::General(format!("{count} differences by {of_part}, where {end} are read")));
+    }
+    let mut numbers = Vec::with_capacity(count);
+    numbers.push(last);
+    while numbers.len() < count {
+        let least = zigzag(varint(bytes, &mut place)?);
+        let widths = part(bytes, place, of_blocks_parts)?;
+        place += of_blocks_parts;
+        for width in widths {
+            if numbers.len() == count {
+                break;
+            }
+            let packed = part(bytes, place, of_part / 8 * usize::from(*width))?;
+            place += packed.len();
+            for number in 0..of_part.min(count - numbers.len()) {
+                let more = bits(packed, number * usize::from(*width), u32::from(*width))?;
+                last = last.wrapping_add(least).wrapping_add(more.cast_signed());
+                numbers.push(last);
+            }
+        }
+    }
+    Ok((numbers, place))
+}
+
+impl Stored for Bytes {
+    const DELTA: Encoding = Encoding::DELTA_LENGTH_BYTE_ARRAY;
+
+    fn plain(values: &mut Plain<'_>, index: usize) -> Result<Self, ParquetError> {
+        if index < values.index {
+            *values = Plain { index: 0, place: 0, ..*values };
+        }
+        loop {
+            let length = usize::try_from(u32::from_le_bytes(fixed(values.bytes, values.place)?))?;
+            let start = values.place + 4;
+            values.place = start.saturating_add(length);
+            values.index += 1;
+            if values.index > index {
+                part(values.bytes, start, length)?;
+                return Ok(values.bytes.slice(start..start + length));
+            }
+        }
+    }
+
+    fn deltas(bytes: &Bytes, places: &[usize], end: usize) -> Result<Vec<Self>, ParquetError> {
+        let (lengths, mut start) = differences(bytes, end)?;
+        let mut at = 0;
+        let mut text = |place: &usize| {
+            for length in &lengths[at..*place] {
+                start = start.checked_add(usize::try_from(*length)?).ok_or_else(beyond)?;
+            }
+            at = *place;
+            let length = usize::try_from(lengths[at])?;
+            part(bytes, start, length)?;
+            Ok(bytes.slice(start..start + length))
+        };
+        places.iter().map(&mut text).collect()
+    }
+}
+
+macro_rules! stored_number {
+    ($($number:ty),*) => {$(
+        impl Stored for $number {
+            const DELTA: Encoding = Encoding::DELTA_BINARY_PACKED;
+
+            fn plain(values: &mut Plain<'_>, index: usize) -> Result<Self, ParquetError> {
+                Ok(Self::from_le_bytes(fixed(values.bytes, index.saturating_mul(size_of::<Self>()))?))
+            }
+
+            fn deltas(bytes: &Bytes, places: &[usize], end: usize) -> Result<Vec<Self>, ParquetError> {
+                let (numbers, _) = differences(bytes, end)?;
+                let number = |place: &usize| Self::try_from(numbers[*place]).map_err(|_| beyond());
+                places.iter().map(number).collect()
+            }
+        }
+    )*};
+}
+
+stored_number!(i32, i64);
+
+fn beyond() -> ParquetError {
+    ParquetError::EOF("a value is beyond its page".to_owned())
+}
+
+fn part(bytes: &[u8], start: usize, length: usize) -> Result<&[u8], ParquetError> {
+    let end = start.checked_add(length).ok_or_else(beyond)?;
+    bytes.get(start..end).ok_or_else(beyond)
+}
+
+fn fixed<const N: usize>(bytes: &[u8], start: usize) -> Result<[u8; N], ParquetError> {
+    part(bytes, start, N)?.try_into().map_err(|_| beyond())
+}
+
+/// A number of at most 64 bits from a bit on, the lowest bit first.
+fn bits(bytes: &[u8], from: usize, width: u32) -> Result<u64, ParquetError> {
+    let end = (from + width as usize).div_ceil(8);
+    let mut word = [0; 16];
+    let own = bytes.get(from / 8..end).ok_or_else(beyond)?;
+    word.get_mut(..own.len()).ok_or_else(beyond)?.copy_from_slice(own);
+    let number = u128::from_le_bytes(word) >> (from % 8) & ((1 << width) - 1);
+    u64::try_from(number).map_err(|_| beyond())
+}
+
+/// A number in groups of seven bits, the lowest first.
+fn varint(bytes: &[u8], place: &mut usize) -> Result<u64, ParquetError> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let [byte] = fixed(bytes, *place)?;
+        *place += 1;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Ok(number);
+        }
+    }
+    Err(ParquetError::General("a number of more than 64 bits".to_owned()))
+}
+
+/// A signed number whose lowest bit is its sign.
+fn zigzag(number: u64) -> i64 {
+    (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
+}
