@@ -127,32 +127,44 @@ impl IndexBuilder {
 fn columns_of(mut rows: RowBuffer) -> Columns {
     let flags = flags_of(&rows);
     let mut take = |field| std::mem::take(rows.coded_mut(field));
-    let mut dictionaries = <[Dictionary; CODED_FIELDS]>::default();
-    let (sectors, industry_types, industry_codes) =
-        paired(&take(CodedField::Sector), &take(CodedField::IndustryType));
-    let industries = sectors.len();
-    dictionaries[CodedField::Sector as usize] = sectors;
-    dictionaries[CodedField::IndustryType as usize] = industry_types;
-    let mut sorted = |field| {
-        let column = take(field);
-        let (dictionary, code_of) = Dictionary::sorted(&column);
-        let (codes, count) = (column.codes.iter().map(|code| code_of[*code as usize]), dictionary.len());
-        dictionaries[field as usize] = dictionary;
-        (codes.collect(), count)
-    };
-    let fields = [
-        sorted(CodedField::EntityType),
-        sorted(CodedField::County),
-        (industry_codes, industries),
-        sorted(CodedField::Zip),
-        sorted(CodedField::City),
-        sorted(CodedField::CompanyType),
-        sorted(CodedField::Status),
+    let (sectors, kinds) = (take(CodedField::Sector), take(CodedField::IndustryType));
+    let single = [
+        CodedField::EntityType,
+        CodedField::County,
+        CodedField::Zip,
+        CodedField::City,
+        CodedField::CompanyType,
+        CodedField::Status,
     ];
+    let mut dictionaries = <[Dictionary; CODED_FIELDS]>::default();
+    let fields = std::thread::scope(|scope| {
+        let running = single
+            .map(|field| (field, take(field)))
+            .map(|(field, column)| (field, scope.spawn(|| recoded(column))));
+        let (sectors, kinds, codes) = paired(&sectors, &kinds);
+        let industry = (codes, sectors.len());
+        dictionaries[CodedField::Sector as usize] = sectors;
+        dictionaries[CodedField::IndustryType as usize] = kinds;
+        let [kind, county, zip, city, company_type, status] = running.map(|(field, running)| {
+            let (dictionary, codes) = running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let count = dictionary.len();
+            dictionaries[field as usize] = dictionary;
+            (codes, count)
+        });
+        [kind, county, industry, zip, city, company_type, status]
+    });
     let (layout, packed_rows) = Layout::pack(flags, fields);
     let mut uncoded = rows.uncoded;
     uncoded.names.shrink();
     Columns { uncoded, packed_rows, layout, dictionaries }
+}
+
+/// The sorted texts of a column, and the code of each row.
+fn recoded(column: CodedColumn) -> (Dictionary, Vec<u32>) {
+    let (dictionary, code_of) = Dictionary::sorted(&column);
+    let mut codes = column.codes;
+    codes.iter_mut().for_each(|code| *code = code_of[*code as usize]);
+    (dictionary, codes)
 }
 
 fn flags_of(rows: &RowBuffer) -> Vec<u64> {

@@ -32,23 +32,18 @@ pub(crate) struct NameOrder {
 impl NameOrder {
     /// All rows, sorted without regard to case; of equal names the newest comes first.
     pub(crate) fn sorted(names: &TextColumn, packed_rows: &[u64], packed_bits: u32) -> Self {
-        let (by_name, runs) = sorted(names);
-        let mut order = Self { newest_first: by_name.clone(), by_name, runs, packed_bits, ..Self::default() };
-        let ends = order.runs.iter().skip(1).copied().chain([count(order.by_name.len())]);
-        let runs: Vec<Range<usize>> =
-            order.runs.iter().zip(ends).map(|(start, end)| *start as usize..end as usize).collect();
-        let mut place_in_run = vec![0; order.by_name.len()];
-        for run in &runs {
-            order.newest_first[run.clone()].sort_unstable();
-            for (place, row) in (0_u32..).zip(&order.by_name[run.clone()]) {
-                place_in_run[*row as usize] = place;
-            }
-        }
-        let longest = runs.iter().map(Range::len).max().unwrap_or(0);
-        order.place_bits = usize::BITS - longest.leading_zeros();
-        order.slices = BitSlices::cut(order.newest_first.len(), packed_bits + order.place_bits, |at| {
+        let (newest_first, starts) = by_two_bytes(names);
+        let rows = newest_first.len();
+        let mut order = Self { by_name: vec![0; rows], newest_first, packed_bits, ..Self::default() };
+        let mut places = vec![0; rows];
+        let groups = Group::all(&starts, &mut order.by_name, &mut order.newest_first, &mut places);
+        order.runs = sort_groups(names, groups);
+        let ends = order.runs.iter().skip(1).copied().chain([count(rows)]);
+        let longest = order.runs.iter().zip(ends).map(|(start, end)| end - start).max().unwrap_or(0);
+        order.place_bits = u32::BITS - longest.leading_zeros();
+        order.slices = BitSlices::cut(rows, packed_bits + order.place_bits, |at| {
             let row = order.newest_first[at] as usize;
-            u128::from(packed_rows[row]) | u128::from(place_in_run[row]) << packed_bits
+            u128::from(packed_rows[row]) | u128::from(places[at]) << packed_bits
         });
         order
     }
@@ -111,23 +106,52 @@ fn count(rows: usize) -> u32 {
     u32::try_from(rows).unwrap_or(u32::MAX)
 }
 
-/// All rows by name, and where each run begins.
-fn sorted(names: &TextColumn) -> (Vec<u32>, Vec<u32>) {
-    let (mut by_name, starts) = by_two_bytes(names);
-    let (mut groups, mut rest) = (Vec::new(), by_name.as_mut_slice());
-    for (from, to) in starts.iter().zip(&starts[1..]) {
-        let (group, others) = std::mem::take(&mut rest).split_at_mut(to - from);
-        groups.push((count(*from), group));
-        rest = others;
+/// The rows whose names have the same first two bytes: one run, or several.
+struct Group<'a> {
+    /// Its place among all rows.
+    from: u32,
+    by_name: &'a mut [u32],
+    newest_first: &'a mut [u32],
+    /// The place by name in its run of each row of `newest_first`.
+    places: &'a mut [u32],
+}
+
+impl<'a> Group<'a> {
+    /// The groups that have rows; each begins at one of `starts`.
+    fn all(
+        starts: &[usize],
+        mut by_name: &'a mut [u32],
+        mut newest_first: &'a mut [u32],
+        mut places: &'a mut [u32],
+    ) -> Vec<Self> {
+        let mut groups = Vec::new();
+        for (from, to) in starts.iter().zip(&starts[1..]).filter(|(from, to)| from < to) {
+            let part = |rest: &mut &'a mut [u32]| {
+                let (part, others) = std::mem::take(rest).split_at_mut(to - from);
+                *rest = others;
+                part
+            };
+            groups.push(Self {
+                from: count(*from),
+                by_name: part(&mut by_name),
+                newest_first: part(&mut newest_first),
+                places: part(&mut places),
+            });
+        }
+        groups
     }
+}
+
+/// Sorts all groups, and returns where each run begins.
+fn sort_groups(names: &TextColumn, mut groups: Vec<Group<'_>>) -> Vec<u32> {
     // The largest are taken first.
-    groups.sort_unstable_by_key(|(_, group)| group.len());
+    groups.sort_unstable_by_key(|group| group.by_name.len());
     let groups = Mutex::new(groups);
     let next = || groups.lock().unwrap_or_else(PoisonError::into_inner).pop();
     let sort = || {
         let mut runs = Vec::new();
-        while let Some((from, group)) = next().filter(|(_, group)| !group.is_empty()) {
-            sort_group(names, from, group, &mut runs);
+        while let Some(group) = next() {
+            runs.extend(sort_group(names, group));
         }
         runs
     };
@@ -140,10 +164,10 @@ fn sorted(names: &TextColumn) -> (Vec<u32>, Vec<u32>) {
             .collect()
     });
     runs.sort_unstable();
-    (by_name, runs)
+    runs
 }
 
-/// All rows by the first two bytes of their folded names, and where those of each two bytes begin.
+/// All rows by the first two bytes of their folded names, newest first, and where those of each two bytes begin.
 fn by_two_bytes(names: &TextColumn) -> (Vec<u32>, Vec<usize>) {
     let two = |row| u16::from_be_bytes(first_folded(names.get(row)));
     let groups: Vec<u16> = (0..count(names.len())).map(two).collect();
@@ -161,50 +185,67 @@ fn by_two_bytes(names: &TextColumn) -> (Vec<u32>, Vec<usize>) {
     (sorted, starts)
 }
 
-/// Sorts neighbours by name; of equal names the smaller row comes first. Adds where each of their runs begins, the first at `from`.
-fn sort_group(names: &TextColumn, from: u32, group: &mut [u32], runs: &mut Vec<u32>) {
-    /// Names that are fetched into the processor's cache at once: it waits for all of them, not for one after another.
-    const FETCHED_NAMES: usize = 128;
-    let mut keyed: Vec<NameKey> = Vec::with_capacity(group.len());
-    for rows in group.chunks(FETCHED_NAMES) {
-        black_box(names.first_bytes(rows));
-        keyed.extend(rows.iter().map(|row| NameKey::of(names.get(*row), *row)));
-    }
-    keyed.sort_unstable_by(|a, b| {
-        let rest = || {
-            if a.is_whole && b.is_whole {
-                Ordering::Equal
-            } else {
-                compare_folded(names.get(a.row), names.get(b.row))
-            }
-        };
-        a.first.cmp(&b.first).then_with(rest).then(a.row.cmp(&b.row))
-    });
+/// Sorts a group, whose rows are newest first, by name; of equal names the newest comes first. Returns where each of its runs begins
+/// among all rows.
+fn sort_group(names: &TextColumn, group: Group<'_>) -> Vec<u32> {
+    let Group { from, by_name, newest_first, places } = group;
+    let keyed = sorted_keys(names, newest_first);
+    let mut starts = Vec::new();
     let mut last = None;
-    for ((place, row), key) in (from..).zip(group).zip(keyed) {
-        *row = key.row;
+    for ((place, row), key) in (0..).zip(&mut *by_name).zip(keyed) {
+        *row = newest_first[key.at as usize];
+        places[key.at as usize] = place;
         let two = first_two(u128::from(key.first[0]) << 64 | u128::from(key.first[1]));
         if last.replace(two) != Some(two) {
-            runs.push(place);
+            starts.push(place);
         }
     }
+    if starts.len() > 1 {
+        let ends = starts.iter().skip(1).copied().chain([count(by_name.len())]);
+        for run in starts.iter().zip(ends).map(|(start, end)| *start as usize..end as usize) {
+            let mut placed: Vec<(u32, u32)> = by_name[run.clone()].iter().copied().zip(0..).collect();
+            placed.sort_unstable();
+            let own = newest_first[run.clone()].iter_mut().zip(&mut places[run]);
+            own.zip(placed).for_each(|((row, place), placed)| (*row, *place) = placed);
+        }
+    }
+    starts.into_iter().map(|start| from + start).collect()
+}
+
+/// The keys of rows by name.
+fn sorted_keys(names: &TextColumn, rows: &[u32]) -> Vec<NameKey> {
+    /// Names that are fetched into the processor's cache at once: it waits for all of them, not for one after another.
+    const FETCHED_NAMES: usize = 128;
+    let mut keyed: Vec<NameKey> = Vec::with_capacity(rows.len());
+    for (first, fetched) in (0..).step_by(FETCHED_NAMES).zip(rows.chunks(FETCHED_NAMES)) {
+        black_box(names.first_bytes(fetched));
+        keyed.extend((first..).zip(fetched).map(|(at, row)| NameKey::of(names.get(*row), at)));
+    }
+    let name = |key: &NameKey| names.get(rows[key.at as usize]);
+    keyed.sort_unstable_by(|a, b| {
+        let rest =
+            || if a.is_whole && b.is_whole { Ordering::Equal } else { compare_folded(name(a), name(b)) };
+        a.first.cmp(&b.first).then_with(rest).then(a.at.cmp(&b.at))
+    });
+    keyed
 }
 
 /// What most names are compared by, without a look at them.
 struct NameKey {
     /// The first bytes of the folded name, which sort as it does; zeros follow a shorter one.
     first: [u64; 4],
-    row: u32,
+    /// The place of its row in the group, newest first.
+    at: u32,
     /// Whether there is no more of the name.
     is_whole: bool,
 }
 
 impl NameKey {
-    fn of(name: &str, row: u32) -> Self {
+    fn of(name: &str, at: u32) -> Self {
         let bytes: [u8; 32] = first_folded(name);
         let eights = bytes.as_chunks().0;
         let first = std::array::from_fn(|at| u64::from_be_bytes(eights[at]));
-        Self { first, row, is_whole: bytes[31] == 0 && !name.contains('\0') }
+        Self { first, at, is_whole: bytes[31] == 0 && !name.contains('\0') }
     }
 }
 
@@ -226,7 +267,7 @@ fn first_two(sixteen: u128) -> u128 {
 mod tests {
     use super::*;
 
-    const TEXTS: &str = "Sunset|SUN|the sun|sunshine bakery|SUNSHINE ACRES|sun|Ñandú||SU|S|ÑA 1";
+    const TEXTS: &str = "Sunset|SUN|the sun|sunshine bakery|SUNSHINE ACRES|sun|Ñandú||SU|S|ÑA 1|ñu|ÑA 2";
 
     fn order() -> (TextColumn, NameOrder) {
         let mut names = TextColumn::default();
@@ -244,7 +285,7 @@ mod tests {
         assert_eq!(found("su"), [8, 1, 5, 0, 4, 3]);
         assert_eq!(found("sun"), [1, 5, 0, 4, 3]);
         assert_eq!(found("sunshine b"), [3]);
-        assert_eq!(found("ñ"), [10, 6]);
+        assert_eq!(found("ñ"), [10, 12, 6, 11]);
         assert_eq!(found("x"), [0; 0]);
         assert_eq!(found("").len(), names.len());
     }
@@ -269,7 +310,8 @@ mod tests {
         assert_eq!(found("sunshine", 0..11, 0), [3, 4]);
         assert_eq!(found("su", 1..5, 0), [1, 3, 4]);
         assert_eq!(found("sun", 0..11, 1), [0, 3]);
-        assert_eq!(found("ña", 0..11, 0), [6, 10]);
+        assert_eq!(found("ña", 0..13, 0), [6, 10, 12]);
+        assert_eq!(found("ñu", 0..13, 0), [11]);
         assert_eq!(found("su", 0..0, 0), [0; 0]);
     }
 
@@ -294,7 +336,7 @@ mod tests {
         texts.iter().for_each(|text| names.push(text));
         let mut expected: Vec<u32> = (0..count(texts.len())).collect();
         expected.sort_by_key(|row| (super::super::case_fold::folded(&texts[*row as usize]), *row));
-        assert_eq!(sorted(&names).0, expected);
+        assert_eq!(NameOrder::sorted(&names, &vec![0; texts.len()], 1).by_name, expected);
     }
 
     #[test]
