@@ -3,7 +3,7 @@
 use super::described::{Described, describe, partitioning, quoted, text_of, write_comments, write_views};
 use super::error::ExportError;
 use super::outlet;
-use super::replaceable::{check_duckdb_header, check_duckdb_tables, snapshot_table};
+use super::replaceable::{check_duckdb_header, check_tables, is_table_or_view, snapshot_table};
 use super::snapshot::{selected_tables, snapshot};
 use crate::lake::{Commit, Lake};
 use std::collections::BTreeMap;
@@ -29,27 +29,51 @@ pub(crate) fn export_duckdb(
     program: &Path,
     force: bool,
 ) -> Result<(Commit, BTreeMap<String, u64>), ExportError> {
-    outlet::check_target(file, "file")?;
-    if !force && check_duckdb_header(file)? {
-        let found = run(program, &[file.as_os_str(), "-readonly".as_ref()], NAMES)?;
-        check_duckdb_tables(file, found.keys())?;
-    }
+    check_target(file, program, force, &[], is_table_or_view)?;
     let commit = snapshot(lake, number)?;
     let selected = selected_tables(&commit, names)?;
     let mut tables = describe(lake, &commit)?;
     tables.retain(|table| selected.contains(&table.name));
     let sql = statements(lake, &commit, &tables)?;
+    let expected = tables.iter().map(|table| (table.name.as_str(), table.rows));
+    let counts = make_database(file, program, &sql, expected)?;
+    Ok((commit, counts))
+}
+
+/// Fails if there is something in the place of a database that no export made. `force` allows any file.
+pub(super) fn check_target(
+    file: &Path,
+    program: &Path,
+    force: bool,
+    always: &[&str],
+    is_made: impl Fn(&str) -> bool,
+) -> Result<(), ExportError> {
+    outlet::check_target(file, "file")?;
+    if !force && check_duckdb_header(file)? {
+        let found = run(program, &[file.as_os_str(), "-readonly".as_ref()], NAMES)?;
+        check_tables(file, found.keys(), always, is_made)?;
+    }
+    Ok(())
+}
+
+/// Makes a database under another name, and names it `file` when each table has its rows. Returns rows by table, as `sql` printed them.
+pub(super) fn make_database<'n>(
+    file: &Path,
+    program: &Path,
+    sql: &str,
+    expected: impl Iterator<Item = (&'n str, u64)>,
+) -> Result<BTreeMap<String, u64>, ExportError> {
     let made = outlet::free_path_near(file)?;
-    let counts = run(program, &[made.as_os_str()], &sql)?;
-    for table in &tables {
-        let found = counts.get(&table.name).copied().unwrap_or(0);
-        if found != table.rows {
-            let reason = format!("{} has {found} rows there, {} in the lake", table.name, table.rows);
+    let counts = run(program, &[made.as_os_str()], sql)?;
+    for (table, rows) in expected {
+        let found = counts.get(table).copied().unwrap_or(0);
+        if found != rows {
+            let reason = format!("{table} has {found} rows there, {rows} in the lake");
             return Err(ExportError::Duckdb(program.to_owned(), reason));
         }
     }
     outlet::publish(made, file)?;
-    Ok((commit, counts))
+    Ok(counts)
 }
 
 /// The statements that make the tables, then a table of the snapshot, and that print the rows of each table.
@@ -82,11 +106,7 @@ fn file_list(lake: &Lake, commit: &Commit, table: &Described) -> Result<String, 
 }
 
 /// Runs `sql` with the program on a database, the first of the arguments; returns the names and numbers that it printed.
-pub(super) fn run(
-    program: &Path,
-    arguments: &[&OsStr],
-    sql: &str,
-) -> Result<BTreeMap<String, u64>, ExportError> {
+fn run(program: &Path, arguments: &[&OsStr], sql: &str) -> Result<BTreeMap<String, u64>, ExportError> {
     let failed = |reason: String| ExportError::Duckdb(program.to_owned(), reason);
     let mut child = Command::new(program)
         .args(["-batch", "-bail", "-init", "/dev/null", "-csv", "-noheader"])

@@ -54,42 +54,25 @@ pub(super) fn check_duckdb_header(file: &Path) -> Result<bool, ExportError> {
     }
 }
 
-/// Fails if a `DuckDB` file with these tables and views is not an export, or has more than an export has.
-pub(super) fn check_duckdb_tables<'n>(
+/// Fails if a database with these tables and views lacks one that an export has always, or has one that no export makes.
+pub(super) fn check_tables<'n>(
     file: &Path,
     names: impl Iterator<Item = &'n String>,
-) -> Result<(), ExportError> {
-    let (mut is_of_an_export, mut others) = (false, Vec::new());
-    for name in names {
-        match name.as_str() {
-            SNAPSHOT_TABLE => is_of_an_export = true,
-            made if Table::from_name(made).is_some() || made.starts_with("agg_") => {}
-            view if VIEWS.iter().any(|made| made.name == view) => {}
-            other => others.push(other),
-        }
-    }
-    match (is_of_an_export, others.is_empty()) {
-        (true, true) => Ok(()),
-        (true, false) => Err(not_made(file, format!("it also has {}", others.join(", ")))),
-        (false, _) => Err(not_made(file, format!("it has no table {SNAPSHOT_TABLE}"))),
-    }
-}
-
-/// Fails if a `DuckDB` file with these tables is not a DuckLake catalogue of an export, or has more than the `known` tables
-/// of one.
-pub(super) fn check_ducklake_tables<'n>(
-    file: &Path,
-    names: impl Iterator<Item = &'n String>,
-    known: &[&str],
+    always: &[&str],
+    is_made: impl Fn(&str) -> bool,
 ) -> Result<(), ExportError> {
     let names: BTreeSet<&str> = names.map(String::as_str).collect();
-    let wanted: BTreeSet<&str> = known.iter().copied().chain([SNAPSHOT_TABLE]).collect();
-    let others: Vec<&str> = names.difference(&wanted).copied().collect();
-    match (wanted.difference(&names).next(), others.is_empty()) {
-        (None, true) => Ok(()),
-        (None, false) => Err(not_made(file, format!("it also has {}", others.join(", ")))),
-        (Some(missing), _) => Err(not_made(file, format!("it has no table {missing}"))),
+    let always: BTreeSet<&str> = always.iter().copied().chain([SNAPSHOT_TABLE]).collect();
+    if let Some(missing) = always.difference(&names).next() {
+        return Err(not_made(file, format!("it has no table {missing}")));
     }
+    let others: Vec<&str> = names.difference(&always).copied().filter(|name| !is_made(name)).collect();
+    if others.is_empty() { Ok(()) } else { Err(not_made(file, format!("it also has {}", others.join(", ")))) }
+}
+
+/// Whether an export of tables makes one of this name.
+pub(super) fn is_table_or_view(name: &str) -> bool {
+    Table::from_name(name).is_some() || name.starts_with("agg_") || VIEWS.iter().any(|view| view.name == name)
 }
 
 /// The statement that makes the table which says of which snapshot a database is.
@@ -119,7 +102,8 @@ mod tests {
     fn a_duckdb_file_is_replaced_only_if_an_export_made_all_of_it() {
         let check = |names: &[&str]| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            check_duckdb_tables(Path::new("x.duckdb"), names.iter()).map_err(|error| error.to_string())
+            check_tables(Path::new("x.duckdb"), names.iter(), &[], is_table_or_view)
+                .map_err(|error| error.to_string())
         };
         assert_eq!(check(&["agg_mine", "businesses", "filings", "sunlake_snapshot"]), Ok(()));
         for (names, says) in [
