@@ -6,12 +6,10 @@ use crate::lake::format::layout::{self, Layout};
 use crate::lake::format::manifest::{Commit, FileEntry};
 use crate::lake::handle::Lake;
 use crate::table::Table;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// The files of a snapshot. A file of an object store is downloaded when it is asked for. A file is compared with its
 /// commit once, when it is first returned.
@@ -104,18 +102,7 @@ pub fn check_snapshot_folder(folder: &Path) -> Result<Option<Commit>, LakeError>
     Ok(Some(commit))
 }
 
-/// Checks the size and digest of files in a folder, on as many threads as there are cores.
+/// Checks the size and digest of files in a folder, on all cores.
 fn check_digests(folder: &Path, files: &[&FileEntry]) -> Result<(), LakeError> {
-    let next = AtomicUsize::new(0);
-    let check = || {
-        while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            check_digest(&folder.join(&file.path), file)?;
-        }
-        Ok(())
-    };
-    thread::scope(|scope| {
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(check)).collect();
-        running.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
-    })
+    files.par_iter().try_for_each(|file| check_digest(&folder.join(&file.path), file))
 }

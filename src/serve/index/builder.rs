@@ -94,17 +94,14 @@ impl IndexBuilder {
         let columns = columns_of(self.rows);
         let industries = self.industries.unwrap_or_else(|| industries_of(&columns));
         // Sorting the names takes as long as everything else.
-        let (by_name, (by_id, by_document, tally)) = std::thread::scope(|scope| {
-            let by_name = scope.spawn(|| {
-                NameOrder::sorted(&columns.uncoded.names, &columns.packed_rows, columns.layout.bits)
-            });
-            let others = (by_id(&columns, rows), by_document(&columns, rows), Tally::of(&columns));
-            (by_name.join(), others)
-        });
+        let (by_name, (by_id, by_document, tally)) = rayon::join(
+            || NameOrder::sorted(&columns.uncoded.names, &columns.packed_rows, columns.layout.bits),
+            || (by_id(&columns, rows), by_document(&columns, rows), Tally::of(&columns)),
+        );
         Ok(Index {
             by_id: by_id?,
             by_document,
-            by_name: by_name.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            by_name,
             details: self.details.sorted(),
             officers: self.officers.sorted(),
             stored_details: self.stored_details,

@@ -7,13 +7,10 @@
 use super::bit_slices::{BitSlices, FieldTest, RowTest};
 use super::case_fold::{compare_folded, compare_prefix, first_folded};
 use super::column::TextColumn;
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::cmp::Ordering;
 use std::hint::black_box;
-use std::num::NonZero;
 use std::ops::Range;
-use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 /// Rows by name, in runs whose names have the same first two characters.
 #[derive(Debug, Default)]
@@ -37,7 +34,8 @@ impl NameOrder {
         let mut order = Self { by_name: vec![0; rows], newest_first, packed_bits, ..Self::default() };
         let mut places = vec![0; rows];
         let groups = Group::all(&starts, &mut order.by_name, &mut order.newest_first, &mut places);
-        order.runs = sort_groups(names, groups);
+        let sorted = groups.into_par_iter().with_max_len(1).flat_map_iter(|group| sort_group(names, group));
+        order.runs = sorted.collect();
         let ends = order.runs.iter().skip(1).copied().chain([count(rows)]);
         let longest = order.runs.iter().zip(ends).map(|(start, end)| end - start).max().unwrap_or(0);
         order.place_bits = u32::BITS - longest.leading_zeros();
@@ -140,31 +138,6 @@ impl<'a> Group<'a> {
         }
         groups
     }
-}
-
-/// Sorts all groups, and returns where each run begins.
-fn sort_groups(names: &TextColumn, mut groups: Vec<Group<'_>>) -> Vec<u32> {
-    // The largest are taken first.
-    groups.sort_unstable_by_key(|group| group.by_name.len());
-    let groups = Mutex::new(groups);
-    let next = || groups.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    let sort = || {
-        let mut runs = Vec::new();
-        while let Some(group) = next() {
-            runs.extend(sort_group(names, group));
-        }
-        runs
-    };
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    let mut runs: Vec<u32> = thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(sort)).collect();
-        running
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
-            .collect()
-    });
-    runs.sort_unstable();
-    runs
 }
 
 /// All rows by the first two bytes of their folded names, newest first, and where those of each two bytes begin.

@@ -1,17 +1,17 @@
-//! Row groups of a Parquet file: their columns are encoded and compressed by two threads.
+//! Row groups of a Parquet file: their columns are encoded and compressed on all cores.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use parquet::arrow::arrow_writer::{
     ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriter, ArrowWriterOptions, compute_leaves,
 };
-use parquet::errors::{ParquetError, Result};
+use parquet::errors::Result;
 use parquet::file::writer::SerializedFileWriter;
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
 
-/// Fewer rows are encoded sooner than a thread begins.
-const ROWS_FOR_A_THREAD: usize = 2 * 1024;
+/// Fewer rows are encoded sooner than another thread begins.
+const ROWS_FOR_THREADS: usize = 2 * 1024;
 
 /// The row groups of a file being written.
 pub(super) struct RowGroups<W: Write + Send> {
@@ -42,7 +42,7 @@ impl<W: Write + Send> RowGroups<W> {
             leaves.extend(compute_leaves(field, column)?);
         }
         let work = self.columns.iter_mut().zip(leaves).collect();
-        by_two(work, batch.num_rows(), |(column, leaf)| column.write(&leaf))?;
+        shared(work, batch.num_rows(), |(column, leaf)| column.write(&leaf))?;
         self.rows += batch.num_rows();
         if self.rows >= self.most { self.flush() } else { Ok(()) }
     }
@@ -52,7 +52,7 @@ impl<W: Write + Send> RowGroups<W> {
             return Ok(());
         }
         let columns = std::mem::take(&mut self.columns);
-        let chunks = by_two(columns, self.rows, ArrowColumnWriter::close)?;
+        let chunks = shared(columns, self.rows, ArrowColumnWriter::close)?;
         self.rows = 0;
         let mut group = self.file.next_row_group()?;
         for chunk in chunks {
@@ -69,33 +69,14 @@ impl<W: Write + Send> RowGroups<W> {
     }
 }
 
-/// Does the work of some rows by this thread and another one. The results are in the order of the work.
-fn by_two<T: Send, R: Send>(
+/// Does the work of some rows, on all cores where there are many. The results are in the order of the work.
+fn shared<T: Send, R: Send>(
     work: Vec<T>,
     rows: usize,
-    act: impl Fn(T) -> Result<R> + Sync,
+    act: impl Fn(T) -> Result<R> + Sync + Send,
 ) -> Result<Vec<R>> {
-    if rows < ROWS_FOR_A_THREAD {
+    if rows < ROWS_FOR_THREADS {
         return work.into_iter().map(act).collect();
     }
-    let queue = Mutex::new(work.into_iter().enumerate());
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let share = || {
-        let mut done = Vec::new();
-        while let Some((at, item)) = next() {
-            done.push((at, act(item)?));
-        }
-        Ok::<_, ParquetError>(done)
-    };
-    let mut done = std::thread::scope(|scope| {
-        let other = scope.spawn(share);
-        let own = share();
-        let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        own.and_then(|mut done| {
-            done.extend(other?);
-            Ok(done)
-        })
-    })?;
-    done.sort_unstable_by_key(|(at, _)| *at);
-    Ok(done.into_iter().map(|(_, result)| result).collect())
+    work.into_par_iter().with_max_len(1).map(act).collect()
 }
