@@ -143,12 +143,14 @@ impl Table {
         }
     }
 
-    /// Columns with few different values. They are stored as they are: in a page of a few rows, unpacking takes longer than reading.
+    /// Columns with few different values. They are stored as they are: to begin unpacking takes longer than reading them.
     pub const fn repeated(self) -> &'static [&'static str] {
         match self {
             Self::Filings => &[
                 "entity_type",
                 "company_type",
+                "status",
+                "filed_date",
                 "city",
                 "city_clean",
                 "zip",
@@ -156,6 +158,10 @@ impl Table {
                 "county_key",
                 "industry_sector",
                 "industry_type",
+                "source",
+                "listed",
+                "first_seen_at",
+                "changed_at",
             ],
             Self::Details => &[
                 "principal_city",
