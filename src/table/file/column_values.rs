@@ -167,8 +167,13 @@ mod tests {
             ("numbers", Arc::new(rows().map(|row| (row - 1_500) << (row % 50)).collect::<Int64Array>())),
             ("numbers or null", Arc::new(rows().map(some).collect::<Int64Array>())),
             (
-                "small numbers",
-                Arc::new(rows().map(|row| i32::try_from(row % 3).ok()).collect::<Int32Array>()),
+                "numbers of 32 bits",
+                Arc::new(
+                    rows()
+                        .map(|row| [i32::MIN, i32::MAX][row as usize % 2])
+                        .map(Some)
+                        .collect::<Int32Array>(),
+                ),
             ),
             (
                 "descending",

@@ -197,8 +197,8 @@ macro_rules! stored_number {
 
             fn deltas(bytes: &Bytes, places: &[usize], end: usize) -> Result<Vec<Self>, ParquetError> {
                 let (numbers, _) = differences(bytes, end)?;
-                let number = |place: &usize| Self::try_from(numbers[*place]).map_err(|_| beyond());
-                places.iter().map(number).collect()
+                // Differences of 32 bits wrap at 32 bits.
+                Ok(places.iter().map(|place| numbers[*place] as Self).collect())
             }
         }
     )*};
