@@ -40,7 +40,8 @@ pub(crate) fn export_duckdb(
     Ok((commit, counts))
 }
 
-/// Fails if there is something in the place of a database that no export made. `force` allows any file.
+/// Fails if there is something in the place of a database that no export made: it has the tables that such an export has `always`, and no
+/// other than `is_made` allows. `force` allows any file.
 pub(super) fn check_target(
     file: &Path,
     program: &Path,

@@ -124,7 +124,7 @@ impl IndexBuilder {
 fn columns_of(mut rows: RowBuffer) -> Columns {
     let flags = flags_of(&rows);
     let mut take = |field| std::mem::take(rows.coded_mut(field));
-    let (sectors, kinds) = (take(CodedField::Sector), take(CodedField::IndustryType));
+    let (sectors, types) = (take(CodedField::Sector), take(CodedField::IndustryType));
     let single = [
         CodedField::EntityType,
         CodedField::County,
@@ -138,10 +138,10 @@ fn columns_of(mut rows: RowBuffer) -> Columns {
         let running = single
             .map(|field| (field, take(field)))
             .map(|(field, column)| (field, scope.spawn(|| recoded(column))));
-        let (sectors, kinds, codes) = paired(&sectors, &kinds);
+        let (sectors, types, codes) = paired(&sectors, &types);
         let industry = (codes, sectors.len());
         dictionaries[CodedField::Sector as usize] = sectors;
-        dictionaries[CodedField::IndustryType as usize] = kinds;
+        dictionaries[CodedField::IndustryType as usize] = types;
         let [kind, county, zip, city, company_type, status] = running.map(|(field, running)| {
             let (dictionary, codes) = running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             let count = dictionary.len();

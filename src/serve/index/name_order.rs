@@ -124,11 +124,7 @@ impl<'a> Group<'a> {
     ) -> Vec<Self> {
         let mut groups = Vec::new();
         for (from, to) in starts.iter().zip(&starts[1..]).filter(|(from, to)| from < to) {
-            let part = |rest: &mut &'a mut [u32]| {
-                let (part, others) = std::mem::take(rest).split_at_mut(to - from);
-                *rest = others;
-                part
-            };
+            let part = |rest: &mut &'a mut [u32]| rest.split_off_mut(..to - from).unwrap_or_default();
             groups.push(Self {
                 from: count(*from),
                 by_name: part(&mut by_name),

@@ -1,6 +1,6 @@
 //! The values of some rows of a column: its pages are found by their places, unpacked, and read.
 //!
-//! The library's reader makes a pair of zstd's contexts for each column, and unpacks its dictionary entirely: for one row that takes
+//! The library's reader makes a pair of zstd's contexts for each column, and decodes all values of its dictionary: for one row that takes
 //! more time than all the rest of an answer.
 
 use super::page_values::{MOST_VALUES, Stored, values_of};
@@ -9,7 +9,7 @@ use arrow::array::{ArrayRef, Int32Array, Int64Array, StringArray};
 use arrow::datatypes::DataType;
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
-use parquet::basic::{Compression, Encoding};
+use parquet::basic::Compression;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -17,6 +17,9 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use std::sync::{Arc, Mutex, PoisonError};
 use zstd::bulk::Decompressor;
 use zstd::zstd_safe::get_frame_content_size;
+
+/// Bytes of a page at most, against memory for what a damaged page says.
+const MOST_BYTES: usize = 64 << 20;
 
 /// One column of a row group.
 pub(super) struct ColumnValues<'a> {
@@ -50,6 +53,9 @@ impl ColumnValues<'_> {
     ) -> Result<Vec<Option<T>>, ParquetError> {
         let is_nullable = self.footer.parquet_schema().column(self.column).max_def_level() > 0;
         let (mut rows, mut values) = (rows.peekable(), Vec::new());
+        if rows.peek().is_none() {
+            return Ok(values);
+        }
         let (mut pages, mut dictionary, mut start) = (self.pages()?, None, 0);
         let lacks = || ParquetError::General("pages have not the rows that their index says".to_owned());
         while let Some(row) = rows.peek() {
@@ -61,19 +67,19 @@ impl ColumnValues<'_> {
                 continue;
             }
             let page = self.unpacked(pages.get_next_page()?.ok_or_else(lacks)?)?;
-            let count = usize::try_from(page.num_values())?;
-            if count != end - start || count > MOST_VALUES {
+            if usize::try_from(page.num_values())? != end - start || end > MOST_VALUES {
                 return Err(lacks());
             }
-            let is_numbered =
-                matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
-            if is_numbered && dictionary.is_none() {
-                let packed = pages.take_deferred_dictionary()?;
-                dictionary = packed.map(|page| self.unpacked(page)).transpose()?;
-            }
+            let dictionary = || {
+                if dictionary.is_none() {
+                    let packed = pages.take_deferred_dictionary()?;
+                    dictionary = packed.map(|page| self.unpacked(page)).transpose()?;
+                }
+                Ok(dictionary.clone())
+            };
             let here = std::iter::from_fn(|| rows.next_if(|row| *row < end).map(|row| row - start));
             let here: Vec<usize> = here.collect();
-            values.extend(values_of(&page, dictionary.as_ref(), is_nullable, &here)?);
+            values.extend(values_of(&page, dictionary, is_nullable, &here)?);
             start = end;
         }
         Ok(values)
@@ -95,7 +101,7 @@ impl ColumnValues<'_> {
 
     fn unpacked(&self, mut page: Page) -> Result<Page, ParquetError> {
         match (&mut page, self.chunk().compression()) {
-            (_, Compression::UNCOMPRESSED) => {}
+            (_, Compression::UNCOMPRESSED) | (Page::DataPageV2 { .. }, _) => {}
             (Page::DataPage { buf, .. } | Page::DictionaryPage { buf, .. }, Compression::ZSTD(_)) => {
                 let most = usize::try_from(self.chunk().uncompressed_size())?;
                 *buf = self.unpacker.unpacked(buf, most)?;
@@ -113,12 +119,13 @@ pub(super) struct Unpacker {
 }
 
 impl Unpacker {
-    /// The bytes of one frame, which says how many they are; an error for more than `most`.
+    /// The bytes of one frame, which says how many they are; an error for more than `most` or [`MOST_BYTES`].
     fn unpacked(&self, frame: &[u8], most: usize) -> Result<Bytes, ParquetError> {
         let length =
             get_frame_content_size(frame).ok().flatten().and_then(|length| usize::try_from(length).ok());
-        let length = length.filter(|length| *length <= most);
-        let length = length.ok_or_else(|| ParquetError::General("a page of unknown length".to_owned()))?;
+        let length = length.filter(|length| *length <= most.min(MOST_BYTES));
+        let length =
+            length.ok_or_else(|| ParquetError::General("a page of no possible length".to_owned()))?;
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut context = idle.map_or_else(Decompressor::new, Ok)?;
         let bytes = context.decompress(frame, length)?;
@@ -140,7 +147,7 @@ mod tests {
     use arrow::compute::take;
     use parquet::arrow::ArrowWriter;
     use parquet::arrow::arrow_reader::ArrowReaderOptions;
-    use parquet::basic::ZstdLevel;
+    use parquet::basic::{Encoding, ZstdLevel};
     use parquet::file::metadata::PageIndexPolicy;
     use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
     use std::fs::File;
@@ -153,7 +160,8 @@ mod tests {
         let is_null = |row: i64| row % 5 == 0 || (100..400).contains(&row);
         let text = |row: i64| format!("Ñ {}", "x".repeat(row as usize % 40));
         let some = |row: i64| Some(row).filter(|row| !is_null(*row));
-        let columns: [(&str, ArrayRef); 8] = [
+        let columns: [(&str, ArrayRef); 9] = [
+            ("one text", Arc::new(rows().map(|_| Some("MGR")).collect::<StringArray>())),
             ("few texts", Arc::new(rows().map(|row| Some(text(row % 9))).collect::<StringArray>())),
             (
                 "many texts",
@@ -221,7 +229,18 @@ mod tests {
                 assert!(values.array(&[ROWS]).is_err(), "{what}: there is no such row");
             }
         }
-        assert_eq!(unpacker.idle.lock().expect("contexts").len() <= 1, true, "one at a time");
+        assert!(unpacker.idle.lock().expect("contexts").len() <= 1, "one at a time");
+    }
+
+    /// Columns without a dictionary, or after it, as differences.
+    fn with_differences(properties: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
+        batch().schema().fields().iter().fold(properties, |properties, field| {
+            let differences = match field.data_type() {
+                DataType::Utf8 => Encoding::DELTA_LENGTH_BYTE_ARRAY,
+                _ => Encoding::DELTA_BINARY_PACKED,
+            };
+            properties.set_column_encoding(field.name().as_str().into(), differences)
+        })
     }
 
     #[test]
@@ -232,18 +251,12 @@ mod tests {
             assert_same(pages(rows), "dictionaries");
             assert_same(pages(rows).set_compression(zstd()), "packed dictionaries");
             let small = pages(rows).set_dictionary_page_size_limit(256);
-            assert_same(small.set_compression(zstd()), "dictionaries that end");
+            assert_same(small.clone().set_compression(zstd()), "dictionaries that end");
+            assert_same(with_differences(small), "dictionaries before differences");
             assert_same(pages(rows).set_dictionary_enabled(false), "plain values");
         }
         let other = pages(512).set_dictionary_enabled(false).set_compression(zstd());
-        let by_kind = batch().schema().fields().iter().fold(other, |properties, field| {
-            let delta = match field.data_type() {
-                DataType::Utf8 => Encoding::DELTA_LENGTH_BYTE_ARRAY,
-                _ => Encoding::DELTA_BINARY_PACKED,
-            };
-            properties.set_column_encoding(field.name().as_str().into(), delta)
-        });
-        assert_same(by_kind, "differences");
+        assert_same(with_differences(other), "differences");
     }
 
     #[test]

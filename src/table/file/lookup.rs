@@ -1,7 +1,8 @@
 //! The rows of one business in a file: only the pages that have them are read, and of the columns only those that are asked for.
 //!
 //! The bounds of the pages of `business_id` say where the business may be. Its rows are found in this column, then read in the others.
-//! A file without these bounds, or with large pages, is read in the same way: there is more to read.
+//! A file without these bounds, or with large pages, is read in the same way: there is more to read. Pages of the format's second version
+//! and encodings that this program does not write are refused.
 
 use super::column_values::{ColumnValues, Unpacker};
 use super::placed::PlacedFile;

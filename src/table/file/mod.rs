@@ -2,7 +2,7 @@
 //!
 //! # Files, in reading order
 //!
-//! - `row_group`: row groups of a file, encoded by two threads
+//! - `row_group`: row groups of a file, encoded on all cores
 //! - `properties`: how files are written
 //! - `write`: writing files
 //! - `read`: reading them

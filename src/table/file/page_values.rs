@@ -1,6 +1,6 @@
 //! The values of some rows of a page, by the encodings of Apache Parquet that files of looked-up tables have.
 //!
-//! What is between the rows is passed over, and of a dictionary nothing is read but the values of these rows. Nothing in a page is
+//! What is between the rows is passed over, and of a dictionary no value is decoded but those of these rows. Nothing in a page is
 //! trusted: each place is looked up within its bytes.
 //!
 //! Source: <https://parquet.apache.org/docs/file-format/data-pages/encodings/>.
@@ -10,7 +10,7 @@ use parquet::basic::Encoding;
 use parquet::column::page::Page;
 use parquet::errors::ParquetError;
 
-/// Values of a page at most, against memory for what a damaged header says.
+/// Rows of a row group at most, against memory for what a damaged header says.
 pub(super) const MOST_VALUES: usize = 1 << 20;
 
 /// A value as the format stores it: a text in bytes, or a number.
@@ -21,22 +21,28 @@ pub(super) trait Stored: Sized {
     /// One of the values that lie one after another.
     fn plain(values: &mut Plain<'_>, index: usize) -> Result<Self, ParquetError>;
 
-    /// Some of the values that are stored by differences, of which the last is the `end`th.
-    fn deltas(bytes: &Bytes, places: &[usize], end: usize) -> Result<Vec<Self>, ParquetError>;
+    /// Some of the values that are stored by differences.
+    fn deltas(bytes: &Bytes, places: &[usize]) -> Result<Vec<Self>, ParquetError>;
 }
 
-/// Values one after another, and the place of one of them.
+/// Values one after another.
 pub(super) struct Plain<'a> {
     bytes: &'a Bytes,
-    /// Of the next text.
-    index: usize,
-    place: usize,
+    /// Where texts begin, as far as this was needed.
+    starts: Vec<usize>,
 }
 
-/// The values of these rows of a page of at most [`MOST_VALUES`], counted from its first row, in ascending order; none for null.
+impl<'a> Plain<'a> {
+    fn new(bytes: &'a Bytes) -> Self {
+        Self { bytes, starts: vec![0] }
+    }
+}
+
+/// The values of these rows of a page of at most [`MOST_VALUES`], counted from its first row, in ascending order; none for null. Asks for
+/// the dictionary where a value is in it.
 pub(super) fn values_of<T: Stored>(
     page: &Page,
-    dictionary: Option<&Page>,
+    dictionary: impl FnOnce() -> Result<Option<Page>, ParquetError>,
     is_nullable: bool,
     rows: &[usize],
 ) -> Result<Vec<Option<T>>, ParquetError> {
@@ -52,7 +58,7 @@ pub(super) fn values_of<T: Stored>(
     }
     let length = usize::try_from(u32::from_le_bytes(fixed(buf, 0)?))?;
     let levels = runs(part(buf, 4, length)?, 1, usize::try_from(*num_values)?)?;
-    let is_value = |row: &usize| levels.get(*row).is_some_and(|level| *level == 1);
+    let is_value = |row: &usize| levels.get(*row) == Some(&1);
     let (mut before, mut places, mut at) = (0, Vec::new(), 0);
     for row in rows.iter().filter(|row| is_value(row)) {
         before += levels[at..*row].iter().filter(|level| **level == 1).count();
@@ -67,24 +73,24 @@ pub(super) fn values_of<T: Stored>(
 fn picked<T: Stored>(
     bytes: &Bytes,
     encoding: Encoding,
-    dictionary: Option<&Page>,
+    dictionary: impl FnOnce() -> Result<Option<Page>, ParquetError>,
     places: &[usize],
 ) -> Result<Vec<T>, ParquetError> {
-    let end = places.last().map_or(0, |last| last + 1);
-    match (encoding, dictionary) {
-        _ if end == 0 => Ok(Vec::new()),
-        (Encoding::PLAIN, _) => {
-            let mut values = Plain { bytes, index: 0, place: 0 };
+    let Some(last) = places.last() else { return Ok(Vec::new()) };
+    match encoding {
+        Encoding::PLAIN => {
+            let mut values = Plain::new(bytes);
             places.iter().map(|place| T::plain(&mut values, *place)).collect()
         }
-        (Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY, Some(Page::DictionaryPage { buf, .. })) => {
+        Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {
+            let dictionary = dictionary()?.ok_or_else(beyond)?;
             let [width] = fixed(bytes, 0)?;
-            let numbers = runs(&bytes[1..], u32::from(width), end)?;
-            let mut values = Plain { bytes: buf, index: 0, place: 0 };
+            let numbers = runs(&bytes[1..], u32::from(width), last + 1)?;
+            let mut values = Plain::new(dictionary.buffer());
             let value = |place: &usize| T::plain(&mut values, usize::try_from(numbers[*place])?);
             places.iter().map(value).collect()
         }
-        _ if encoding == T::DELTA => T::deltas(bytes, places, end),
+        _ if encoding == T::DELTA => T::deltas(bytes, places),
         _ => Err(ParquetError::NYI(format!("values by {encoding}"))),
     }
 }
@@ -118,16 +124,17 @@ fn runs(bytes: &[u8], width: u32, end: usize) -> Result<Vec<u64>, ParquetError> 
     Ok(numbers)
 }
 
-/// The first `end` numbers that are stored as differences in blocks, and where all of them end.
-fn differences(bytes: &[u8], end: usize) -> Result<(Vec<i64>, usize), ParquetError> {
+/// All numbers that are stored as differences in blocks, and where they end. An error for fewer than those up to the last of `places`.
+fn differences(bytes: &[u8], places: &[usize]) -> Result<(Vec<i64>, usize), ParquetError> {
     let mut place = 0;
     let of_block = usize::try_from(varint(bytes, &mut place)?)?;
     let of_blocks_parts = usize::try_from(varint(bytes, &mut place)?)?;
     let count = usize::try_from(varint(bytes, &mut place)?)?;
     let mut last = zigzag(varint(bytes, &mut place)?);
     let of_part = of_block.checked_div(of_blocks_parts).unwrap_or(0);
-    if count < end || count > MOST_VALUES || of_part == 0 || of_part % 8 != 0 {
-        return Err(ParquetError::General(format!("{count} differences by {of_part}, where {end} are read")));
+    let has_all = places.last().is_none_or(|last| *last < count);
+    if !has_all || count.max(of_block) > MOST_VALUES || of_part == 0 || of_part % 8 != 0 {
+        return Err(ParquetError::General(format!("{count} differences in blocks of {of_block}")));
     }
     let mut numbers = Vec::with_capacity(count);
     numbers.push(last);
@@ -155,23 +162,19 @@ impl Stored for Bytes {
     const DELTA: Encoding = Encoding::DELTA_LENGTH_BYTE_ARRAY;
 
     fn plain(values: &mut Plain<'_>, index: usize) -> Result<Self, ParquetError> {
-        if index < values.index {
-            *values = Plain { index: 0, place: 0, ..*values };
+        let Plain { bytes, starts } = values;
+        let length = |start: usize| Ok::<_, ParquetError>(u32::from_le_bytes(fixed(bytes, start)?) as usize);
+        while starts.len() <= index {
+            let last = starts[starts.len() - 1];
+            starts.push(last + 4 + length(last)?);
         }
-        loop {
-            let length = usize::try_from(u32::from_le_bytes(fixed(values.bytes, values.place)?))?;
-            let start = values.place + 4;
-            values.place = start.saturating_add(length);
-            values.index += 1;
-            if values.index > index {
-                part(values.bytes, start, length)?;
-                return Ok(values.bytes.slice(start..start + length));
-            }
-        }
+        let (start, length) = (starts[index] + 4, length(starts[index])?);
+        part(bytes, start, length)?;
+        Ok(bytes.slice(start..start + length))
     }
 
-    fn deltas(bytes: &Bytes, places: &[usize], end: usize) -> Result<Vec<Self>, ParquetError> {
-        let (lengths, mut start) = differences(bytes, end)?;
+    fn deltas(bytes: &Bytes, places: &[usize]) -> Result<Vec<Self>, ParquetError> {
+        let (lengths, mut start) = differences(bytes, places)?;
         let mut at = 0;
         let mut text = |place: &usize| {
             for length in &lengths[at..*place] {
@@ -195,8 +198,8 @@ macro_rules! stored_number {
                 Ok(Self::from_le_bytes(fixed(values.bytes, index.saturating_mul(size_of::<Self>()))?))
             }
 
-            fn deltas(bytes: &Bytes, places: &[usize], end: usize) -> Result<Vec<Self>, ParquetError> {
-                let (numbers, _) = differences(bytes, end)?;
+            fn deltas(bytes: &Bytes, places: &[usize]) -> Result<Vec<Self>, ParquetError> {
+                let (numbers, _) = differences(bytes, places)?;
                 // Differences of 32 bits wrap at 32 bits.
                 Ok(places.iter().map(|place| numbers[*place] as Self).collect())
             }
@@ -221,6 +224,9 @@ fn fixed<const N: usize>(bytes: &[u8], start: usize) -> Result<[u8; N], ParquetE
 
 /// A number of at most 64 bits from a bit on, the lowest bit first.
 fn bits(bytes: &[u8], from: usize, width: u32) -> Result<u64, ParquetError> {
+    if width > u64::BITS {
+        return Err(beyond());
+    }
     let end = (from + width as usize).div_ceil(8);
     let mut word = [0; 16];
     let own = bytes.get(from / 8..end).ok_or_else(beyond)?;

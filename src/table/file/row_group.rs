@@ -10,7 +10,7 @@ use parquet::file::writer::SerializedFileWriter;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::io::Write;
 
-/// Fewer rows are encoded sooner than another thread begins.
+/// Fewer rows are encoded sooner than another thread wakes.
 const ROWS_FOR_THREADS: usize = 2 * 1024;
 
 /// The row groups of a file being written.
