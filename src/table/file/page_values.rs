@@ -46,7 +46,7 @@ pub(super) fn values_of<T: Stored>(
     is_nullable: bool,
     rows: &[usize],
 ) -> Result<Vec<Option<T>>, ParquetError> {
-    let Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } = page else {
+    let Page::DataPage { buf, encoding, def_level_encoding, .. } = page else {
         return Err(ParquetError::NYI("a page of another version".to_owned()));
     };
     if !is_nullable {
@@ -57,7 +57,7 @@ pub(super) fn values_of<T: Stored>(
         return Err(ParquetError::NYI(format!("nulls by {def_level_encoding}")));
     }
     let length = usize::try_from(u32::from_le_bytes(fixed(buf, 0)?))?;
-    let levels = runs(part(buf, 4, length)?, 1, usize::try_from(*num_values)?)?;
+    let levels = runs(part(buf, 4, length)?, 1, 0..rows.last().map_or(0, |last| last + 1))?;
     let is_value = |row: &usize| levels.get(*row) == Some(&1);
     let (mut before, mut places, mut at) = (0, Vec::new(), 0);
     for row in rows.iter().filter(|row| is_value(row)) {
@@ -76,8 +76,8 @@ fn picked<T: Stored>(
     dictionary: impl FnOnce() -> Result<Option<Page>, ParquetError>,
     places: &[usize],
 ) -> Result<Vec<T>, ParquetError> {
-    let Some(last) = places.last() else { return Ok(Vec::new()) };
     match encoding {
+        _ if places.is_empty() => Ok(Vec::new()),
         Encoding::PLAIN => {
             let mut values = Plain::new(bytes);
             places.iter().map(|place| T::plain(&mut values, *place)).collect()
@@ -85,41 +85,37 @@ fn picked<T: Stored>(
         Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {
             let dictionary = dictionary()?.ok_or_else(beyond)?;
             let [width] = fixed(bytes, 0)?;
-            let numbers = runs(&bytes[1..], u32::from(width), last + 1)?;
+            let numbers = runs(&bytes[1..], u32::from(width), places.iter().copied())?;
             let mut values = Plain::new(dictionary.buffer());
-            let value = |place: &usize| T::plain(&mut values, usize::try_from(numbers[*place])?);
-            places.iter().map(value).collect()
+            numbers.into_iter().map(|number| T::plain(&mut values, usize::try_from(number)?)).collect()
         }
         _ if encoding == T::DELTA => T::deltas(bytes, places),
         _ => Err(ParquetError::NYI(format!("values by {encoding}"))),
     }
 }
 
-/// The first `end` numbers of runs: each a repeated number, or groups of eight that have `width` bits each.
-fn runs(bytes: &[u8], width: u32, end: usize) -> Result<Vec<u64>, ParquetError> {
-    if width > 32 {
-        return Err(ParquetError::General(format!("numbers of {width} bits")));
-    }
-    let (mut numbers, mut place) = (Vec::with_capacity(end), 0);
-    while numbers.len() < end {
-        let head = varint(bytes, &mut place)?;
-        let (count, missing) = (usize::try_from(head >> 1)?, end - numbers.len());
-        if head & 1 == 0 {
-            let number = bits(part(bytes, place, width.div_ceil(8) as usize)?, 0, width)?;
-            place += width.div_ceil(8) as usize;
-            numbers.extend(std::iter::repeat_n(number, count.min(missing)));
-        } else {
+/// The numbers at some places of runs, in ascending order: a run is a repeated number, or groups of eight that have `width` bits each.
+fn runs(bytes: &[u8], width: u32, places: impl Iterator<Item = usize>) -> Result<Vec<u64>, ParquetError> {
+    let (mut places, mut numbers) = (places.peekable(), Vec::new());
+    let (mut at, mut start) = (0, 0_usize);
+    while places.peek().is_some() {
+        let head = varint(bytes, &mut at)?;
+        let count = usize::try_from(head >> 1)?;
+        let (values, length) = match head & 1 {
+            0 => (count, width.div_ceil(8) as usize),
             // Eight numbers take as many bytes as one has bits.
-            let packed = bytes.get(place..).ok_or_else(beyond)?;
-            let count = count.saturating_mul(8).min(missing);
-            for number in 0..count {
-                numbers.push(bits(packed, number * width as usize, width)?);
-            }
-            place = place.saturating_add(count.div_ceil(8) * width as usize);
+            _ => (count.saturating_mul(8), count.saturating_mul(width as usize)),
+        };
+        let packed = bytes.get(at..).ok_or_else(beyond)?;
+        let end = start.saturating_add(values);
+        while let Some(place) = places.next_if(|place| *place < end) {
+            let before = if head & 1 == 0 { 0 } else { (place - start) * width as usize };
+            numbers.push(bits(packed, before, width)?);
         }
-        if count == 0 {
+        if values == 0 {
             return Err(ParquetError::General("a run of no numbers".to_owned()));
         }
+        (at, start) = (at.saturating_add(length), end);
     }
     Ok(numbers)
 }
