@@ -48,11 +48,12 @@ pub(super) fn compare_folded(one: &str, other: &str) -> Ordering {
 pub(super) fn first_folded<const BYTES: usize>(text: &str) -> [u8; BYTES] {
     let (mut first, mut taken, mut utf8) = ([0; BYTES], 0, [0; 4]);
     let start = &text.as_bytes()[..text.len().min(BYTES)];
-    if start.is_ascii() {
-        first[..start.len()].copy_from_slice(start);
+    first[..start.len()].copy_from_slice(start);
+    if first.is_ascii() {
         first.make_ascii_lowercase();
         return first;
     }
+    first = [0; BYTES];
     for character in text.chars() {
         for byte in fold(character).encode_utf8(&mut utf8).bytes() {
             let Some(place) = first.get_mut(taken) else { return first };

@@ -222,6 +222,22 @@ pub(crate) fn permuted<T: Copy>(values: &[T], order: &[u32]) -> Vec<T> {
     order.iter().map(|row| values[*row as usize]).collect()
 }
 
+/// The places of a list by their groups, which are below `count`, and where each group begins; the places of a group keep their order.
+pub(super) fn by_group(groups: &[u16], count: usize) -> (Vec<u32>, Vec<usize>) {
+    let mut starts = vec![0; count + 1];
+    groups.iter().for_each(|group| starts[usize::from(*group) + 1] += 1);
+    for at in 1..starts.len() {
+        starts[at] += starts[at - 1];
+    }
+    let (mut sorted, mut next) = (vec![0; groups.len()], starts.clone());
+    for (place, group) in (0..).zip(groups) {
+        let free = &mut next[usize::from(*group)];
+        sorted[*free] = place;
+        *free += 1;
+    }
+    (sorted, starts)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

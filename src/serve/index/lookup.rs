@@ -1,6 +1,6 @@
 //! The index: look-ups by id and by document number, and what is stored by business id.
 
-use super::column::TextColumn;
+use super::column::{TextColumn, by_group};
 use super::columns::{Columns, pack_document};
 use super::counts::{CountyName, Tally};
 use super::lookup_text::{detail_text, officers_text};
@@ -24,6 +24,8 @@ pub(crate) struct RowTable(HashTable<u32>);
 impl RowTable {
     /// Rows that are added together, by their places in the table: one after another is near it in memory.
     const ADDED_AT_ONCE: usize = 1 << 20;
+    /// Bits of the number of a part of the table: a part fits in the processor's cache.
+    const PART_BITS: u32 = 10;
 
     /// The table of some rows, at most `count`. Of rows with one key the first is in it; the other result is one of the rest, if any.
     pub(crate) fn of(
@@ -32,14 +34,18 @@ impl RowTable {
         key_of: impl Fn(u32) -> u64,
     ) -> (Self, Option<u32>) {
         let mut table = Self(HashTable::with_capacity(count));
-        let places = table.0.capacity().next_power_of_two().wrapping_sub(1) as u64;
-        let (mut rows, mut hashed, mut twice) = (rows.peekable(), Vec::new(), None);
+        let place_bits = table.0.capacity().next_power_of_two().trailing_zeros();
+        let part = |row: &u32| {
+            let number = hash(key_of(*row)) >> place_bits.saturating_sub(Self::PART_BITS);
+            number as u16 & ((1 << Self::PART_BITS) - 1)
+        };
+        let (mut rows, mut twice) = (rows.peekable(), None);
         while rows.peek().is_some() {
-            let keyed = rows.by_ref().take(Self::ADDED_AT_ONCE).map(|row| (row, key_of(row)));
-            hashed.extend(keyed.map(|(row, key)| (hash(key), row, key)));
-            hashed.sort_unstable_by_key(|(hash, row, _)| (hash & places, *row));
-            for (hash, row, key) in hashed.drain(..) {
-                if !table.insert(row, key, hash, &key_of) {
+            let added: Vec<u32> = rows.by_ref().take(Self::ADDED_AT_ONCE).collect();
+            let parts: Vec<u16> = added.iter().map(part).collect();
+            for place in by_group(&parts, 1 << Self::PART_BITS).0 {
+                let row = added[place as usize];
+                if !table.insert(row, &key_of) {
                     twice = Some(row);
                 }
             }
@@ -48,8 +54,9 @@ impl RowTable {
     }
 
     /// Adds a row unless its key is known; false when it is.
-    fn insert(&mut self, row: u32, key: u64, hashed: u64, key_of: impl Fn(u32) -> u64) -> bool {
-        match self.0.entry(hashed, |other| key_of(*other) == key, |other| hash(key_of(*other))) {
+    fn insert(&mut self, row: u32, key_of: impl Fn(u32) -> u64) -> bool {
+        let key = key_of(row);
+        match self.0.entry(hash(key), |other| key_of(*other) == key, |other| hash(key_of(*other))) {
             Entry::Occupied(_) => false,
             Entry::Vacant(free) => {
                 free.insert(row);

@@ -6,7 +6,7 @@
 
 use super::bit_slices::{BitSlices, FieldTest, RowTest};
 use super::case_fold::{compare_folded, compare_prefix, first_folded};
-use super::column::TextColumn;
+use super::column::{TextColumn, by_group};
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::cmp::Ordering;
 use std::hint::black_box;
@@ -108,6 +108,8 @@ fn count(rows: usize) -> u32 {
 struct Group<'a> {
     /// Its place among all rows.
     from: u32,
+    /// Whether the two bytes are two characters: then it is one run.
+    is_ascii: bool,
     by_name: &'a mut [u32],
     newest_first: &'a mut [u32],
     /// The place by name in its run of each row of `newest_first`.
@@ -123,10 +125,12 @@ impl<'a> Group<'a> {
         mut places: &'a mut [u32],
     ) -> Vec<Self> {
         let mut groups = Vec::new();
-        for (from, to) in starts.iter().zip(&starts[1..]).filter(|(from, to)| from < to) {
+        let ranges = starts.iter().zip(&starts[1..]).enumerate();
+        for (two, (from, to)) in ranges.filter(|(_, (from, to))| from < to) {
             let part = |rest: &mut &'a mut [u32]| rest.split_off_mut(..to - from).unwrap_or_default();
             groups.push(Self {
                 from: count(*from),
+                is_ascii: two & 0x8080 == 0,
                 by_name: part(&mut by_name),
                 newest_first: part(&mut newest_first),
                 places: part(&mut places),
@@ -140,35 +144,19 @@ impl<'a> Group<'a> {
 fn by_two_bytes(names: &TextColumn) -> (Vec<u32>, Vec<usize>) {
     let two = |row| u16::from_be_bytes(first_folded(names.get(row)));
     let groups: Vec<u16> = (0..count(names.len())).map(two).collect();
-    let mut starts = vec![0; (1 << u16::BITS) + 1];
-    groups.iter().for_each(|group| starts[usize::from(*group) + 1] += 1);
-    for at in 1..starts.len() {
-        starts[at] += starts[at - 1];
-    }
-    let (mut sorted, mut next) = (vec![0; names.len()], starts.clone());
-    for (row, group) in (0..).zip(groups) {
-        let place = &mut next[usize::from(group)];
-        sorted[*place] = row;
-        *place += 1;
-    }
-    (sorted, starts)
+    by_group(&groups, 1 << u16::BITS)
 }
 
 /// Sorts a group, whose rows are newest first, by name; of equal names the newest comes first. Returns where each of its runs begins
 /// among all rows.
 fn sort_group(names: &TextColumn, group: Group<'_>) -> Vec<u32> {
-    let Group { from, by_name, newest_first, places } = group;
-    let keyed = sorted_keys(names, newest_first);
-    let mut starts = Vec::new();
-    let mut last = None;
-    for ((place, row), key) in (0..).zip(&mut *by_name).zip(keyed) {
-        *row = newest_first[key.at as usize];
-        places[key.at as usize] = place;
-        let two = first_two(u128::from(key.first[0]) << 64 | u128::from(key.first[1]));
-        if last.replace(two) != Some(two) {
-            starts.push(place);
-        }
+    let Group { from, is_ascii, by_name, newest_first, places } = group;
+    let sorted = ByName::of(names, newest_first).sorted();
+    for ((place, row), at) in (0..).zip(&mut *by_name).zip(sorted) {
+        *row = newest_first[at as usize];
+        places[at as usize] = place;
     }
+    let starts = if is_ascii { vec![0] } else { run_starts(names, by_name) };
     if starts.len() > 1 {
         let ends = starts.iter().skip(1).copied().chain([count(by_name.len())]);
         for run in starts.iter().zip(ends).map(|(start, end)| *start as usize..end as usize) {
@@ -181,40 +169,94 @@ fn sort_group(names: &TextColumn, group: Group<'_>) -> Vec<u32> {
     starts.into_iter().map(|start| from + start).collect()
 }
 
-/// The keys of rows by name.
-fn sorted_keys(names: &TextColumn, rows: &[u32]) -> Vec<NameKey> {
-    /// Names that are fetched into the processor's cache at once: it waits for all of them, not for one after another.
-    const FETCHED_NAMES: usize = 128;
-    let mut keyed: Vec<NameKey> = Vec::with_capacity(rows.len());
-    for (first, fetched) in (0..).step_by(FETCHED_NAMES).zip(rows.chunks(FETCHED_NAMES)) {
-        black_box(names.first_bytes(fetched));
-        keyed.extend((first..).zip(fetched).map(|(at, row)| NameKey::of(names.get(*row), at)));
-    }
-    let name = |key: &NameKey| names.get(rows[key.at as usize]);
-    keyed.sort_unstable_by(|a, b| {
-        let rest =
-            || if a.is_whole && b.is_whole { Ordering::Equal } else { compare_folded(name(a), name(b)) };
-        a.first.cmp(&b.first).then_with(rest).then(a.at.cmp(&b.at))
-    });
-    keyed
+/// Where each run begins in a group that is sorted by name.
+fn run_starts(names: &TextColumn, by_name: &[u32]) -> Vec<u32> {
+    let two = |row| first_two(u128::from_be_bytes(first_folded(names.get(row))));
+    let begins = |pair: &[u32]| two(pair[0]) != two(pair[1]);
+    let later = (1..).zip(by_name.windows(2)).filter(|(_, pair)| begins(pair)).map(|(at, _)| at);
+    std::iter::once(0).chain(later).collect()
 }
+
+/// The rows of a group, which are sorted by twelve bytes of their names at once: those and the place of a row are one number.
+struct ByName<'a> {
+    names: &'a TextColumn,
+    rows: &'a [u32],
+    keys: Vec<NameKey>,
+}
+
+impl<'a> ByName<'a> {
+    fn of(names: &'a TextColumn, rows: &'a [u32]) -> Self {
+        /// Names that are fetched into the processor's cache at once: it waits for all of them, not for one after another.
+        const FETCHED_NAMES: usize = 128;
+        let mut keys = Vec::with_capacity(rows.len());
+        for fetched in rows.chunks(FETCHED_NAMES) {
+            black_box(names.first_bytes(fetched));
+            keys.extend(fetched.iter().map(|row| NameKey::of(names.get(*row))));
+        }
+        Self { names, rows, keys }
+    }
+
+    /// The places of the rows by name; those of equal names keep their order.
+    fn sorted(&self) -> Vec<u32> {
+        let mut placed: Vec<u128> = (0..self.rows.len() as u128).collect();
+        self.sort(&mut placed, 0);
+        placed.into_iter().map(place).collect()
+    }
+
+    /// Sorts places whose names have the same bytes before this part.
+    fn sort(&self, placed: &mut [u128], part: usize) {
+        /// Fewer places are compared name by name.
+        const FEW: usize = 24;
+        if placed.len() < FEW || part == KEY_PARTS {
+            placed.sort_unstable_by(|one, other| self.compare(place(*one), place(*other), part));
+            return;
+        }
+        placed.iter_mut().for_each(|number| *number = self.number(place(*number), part));
+        placed.sort_unstable();
+        let same = placed.chunk_by_mut(|one, other| one >> u32::BITS == other >> u32::BITS);
+        same.filter(|same| same.len() > 1).for_each(|same| self.sort(same, part + 1));
+    }
+
+    /// A part of a name above the place of its row.
+    fn number(&self, place: u32, part: usize) -> u128 {
+        let mut bytes = [0; 16];
+        bytes[..PART_BYTES].copy_from_slice(&self.keys[place as usize].parts[part]);
+        bytes[PART_BYTES..].copy_from_slice(&place.to_be_bytes());
+        u128::from_be_bytes(bytes)
+    }
+
+    /// The order of two names from this part on, then of their places.
+    fn compare(&self, one: u32, other: u32, part: usize) -> Ordering {
+        let key = |place: u32| &self.keys[place as usize];
+        let name = |place: u32| self.names.get(self.rows[place as usize]);
+        let are_whole = || key(one).is_whole && key(other).is_whole;
+        let rest = || if are_whole() { Ordering::Equal } else { compare_folded(name(one), name(other)) };
+        key(one).parts[part..].cmp(&key(other).parts[part..]).then_with(rest).then(one.cmp(&other))
+    }
+}
+
+/// The place of a row in its group: the lowest bits of a number.
+fn place(number: u128) -> u32 {
+    number as u32
+}
+
+const PART_BYTES: usize = 12;
+const KEY_PARTS: usize = 3;
 
 /// What most names are compared by, without a look at them.
 struct NameKey {
-    /// The first bytes of the folded name, which sort as it does; zeros follow a shorter one.
-    first: [u64; 4],
-    /// The place of its row in the group, newest first.
-    at: u32,
+    /// The bytes of the folded name after the two of its group, which sort as it does; zeros follow a shorter one.
+    parts: [[u8; PART_BYTES]; KEY_PARTS],
     /// Whether there is no more of the name.
     is_whole: bool,
 }
 
 impl NameKey {
-    fn of(name: &str, at: u32) -> Self {
-        let bytes: [u8; 32] = first_folded(name);
-        let eights = bytes.as_chunks().0;
-        let first = std::array::from_fn(|at| u64::from_be_bytes(eights[at]));
-        Self { first, at, is_whole: bytes[31] == 0 && !name.contains('\0') }
+    fn of(name: &str) -> Self {
+        let bytes: [u8; 48] = first_folded(name);
+        let twelves = bytes[2..].as_chunks().0;
+        let parts = std::array::from_fn(|part| twelves[part]);
+        Self { parts, is_whole: parts[KEY_PARTS - 1][PART_BYTES - 1] == 0 && !name.contains('\0') }
     }
 }
 
@@ -298,7 +340,7 @@ mod tests {
     #[test]
     fn names_of_any_length_are_in_order() {
         let starts = ["", "b", "B\0", "bÑ", "ñ"];
-        let lengths = [40, 39, 33, 32, 31, 30, 32, 31];
+        let lengths = [42, 40, 39, 38, 37, 36, 38, 37, 27, 26, 15, 14, 13, 2];
         let texts = lengths.iter().flat_map(|length| starts.map(|start| "a".repeat(*length) + start));
         let texts: Vec<String> = texts.collect();
         let mut names = TextColumn::default();
