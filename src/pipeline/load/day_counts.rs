@@ -1,11 +1,12 @@
 //! Days by the rows they have, compared with counts of them. Pure.
 
+use super::coverage::ListingDay;
 use crate::contract::count::Stats;
 use crate::contract::eastern::plus_days;
 use crate::contract::listing::Listing;
 use crate::contract::reference::EntityType;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Rows of days that are kept in memory while they are read again.
 const ROWS_IN_MEMORY: u64 = 50_000;
@@ -16,31 +17,33 @@ pub(super) type Counted = BTreeMap<Date, u64>;
 /// The days of each listing that differ from their newest totals or counts.
 pub(super) type Differing = BTreeMap<Listing, Counted>;
 
-/// Statewide figures and counts of days at some time, and the labels of the listings that drifted since.
-pub(crate) struct Figures {
+/// Statewide figures and counts of days at some time.
+pub(super) struct Figures {
     stats: Stats,
     counts: Counted,
-    pub(super) drifted: BTreeSet<String>,
+    /// The number of drifted days that were known then.
+    drifted: usize,
 }
 
 impl Figures {
-    pub(super) fn new(stats: Stats, counts: Counted) -> Self {
-        Self { stats, counts, drifted: BTreeSet::new() }
+    pub(super) fn new(stats: Stats, counts: Counted, drifted: &[ListingDay]) -> Self {
+        Self { stats, counts, drifted: drifted.len() }
     }
 
-    /// Whether rows of any listing have changed since: a reading noticed it, or newer counts differ.
-    pub(super) fn have_changed(&self, newer: &Counted) -> bool {
+    /// Whether rows of any listing have changed since: a reading noticed it, or newer counts differ. `drifted`: all days known to have
+    /// drifted, the newest last.
+    pub(super) fn have_changed(&self, newer: &Counted, drifted: &[ListingDay]) -> bool {
         let differs = |(day, count): (&Date, &u64)| self.counts.get(day) != Some(count);
-        !self.drifted.is_empty() || newer.iter().any(differs)
+        drifted.len() > self.drifted || newer.iter().any(differs)
     }
 
     /// Whether businesses of a type may have been filed between these figures and newer ones: by the figures, or because a reading
     /// noticed changes. Figures that stand still while rows of any listing change are too old to show it.
-    pub(super) fn show_growth(&self, newer: &Self, kind: EntityType) -> bool {
+    pub(super) fn show_growth(&self, newer: &Self, kind: EntityType, drifted: &[ListingDay]) -> bool {
         let stand_still = newer.stats.businesses_total == self.stats.businesses_total;
-        self.drifted.contains(kind.key())
+        drifted.iter().skip(self.drifted).any(|(label, _)| label == kind.key())
             || filed(&newer.stats, kind) > filed(&self.stats, kind)
-            || (self.have_changed(&newer.counts) && stand_still)
+            || (self.have_changed(&newer.counts, drifted) && stand_still)
     }
 }
 
@@ -134,19 +137,21 @@ mod tests {
                 "businesses_total": total, "latest_filing_date": "2026-07-01", "updated_at": "", "filings": of_windows,
                 "monthly": [month], "type_split_30d": [],
             });
-            Figures::new(serde_json::from_value(stats).expect("figures"), counted(&[(1, count)]))
+            Figures::new(serde_json::from_value(stats).expect("figures"), counted(&[(1, count)]), &[])
         };
-        let grows = |before: &Figures, newer| before.show_growth(&newer, EntityType::Fictitious);
-        let mut before = figures(100, 10, 5);
-        assert!(!grows(&before, figures(100, 10, 5)));
-        assert!(grows(&before, figures(101, 11, 5)), "a fictitious name more");
-        assert!(!grows(&before, figures(101, 10, 6)), "another type");
-        assert!(grows(&before, figures(100, 10, 6)), "a day has changed, and they stand still");
-        before.drifted.insert("*".to_owned());
-        assert!(grows(&before, figures(100, 10, 5)), "they stand still while rows changed");
-        assert!(!grows(&before, figures(101, 10, 6)));
-        before.drifted.insert("fictitious".to_owned());
-        assert!(grows(&before, figures(101, 10, 6)));
+        let mut drifted: Vec<ListingDay> = Vec::new();
+        let before = figures(100, 10, 5);
+        let grows =
+            |newer, drifted: &[ListingDay]| before.show_growth(&newer, EntityType::Fictitious, drifted);
+        assert!(!grows(figures(100, 10, 5), &drifted));
+        assert!(grows(figures(101, 11, 5), &drifted), "a fictitious name more");
+        assert!(!grows(figures(101, 10, 6), &drifted), "another type");
+        assert!(grows(figures(100, 10, 6), &drifted), "a day has changed, and they stand still");
+        drifted.push(("*".to_owned(), date(2026, 7, 1)));
+        assert!(grows(figures(100, 10, 5), &drifted), "they stand still while rows changed");
+        assert!(!grows(figures(101, 10, 6), &drifted));
+        drifted.push(("fictitious".to_owned(), date(2026, 7, 1)));
+        assert!(grows(figures(101, 10, 6), &drifted));
     }
 
     #[test]

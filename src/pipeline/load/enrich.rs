@@ -170,7 +170,7 @@ impl Enriching<'_, '_> {
         match normalize_detail(&page.body, id, page.received_at, &place) {
             Ok(rows) => Ok(self.add_details(id, rows)),
             Err(reject) => {
-                self.landing.quarantine(&reject)?;
+                self.landing.findings.reject(&reject)?;
                 self.note_quarantined(id, LookUp::Details);
                 Ok(false)
             }
@@ -187,8 +187,8 @@ impl Enriching<'_, '_> {
             state.without_officers.remove(&id);
             state.quarantined_officers.remove(&id);
         }
-        self.landing.note_unknown(rows.unknown_fields);
-        self.landing.open_values.absorb(rows.open_values);
+        self.landing.findings.note_unknown(rows.unknown_fields);
+        self.landing.findings.open_values.absorb(rows.open_values);
         let listed = rows.filing.status == ACTIVE;
         let extra = self.known.extra.get(&id).cloned();
         self.batch.filings.push(FilingRow { listed, extra, ..rows.filing });
@@ -202,8 +202,8 @@ impl Enriching<'_, '_> {
         if let Some(page) = page {
             let (page, place) = self.landing.page(&page)?;
             let officers = normalize_officers(&page.body, id, page.received_at, &place);
-            self.landing.note_unknown(officers.unknown_fields);
-            officers.rejects.iter().try_for_each(|reject| self.landing.quarantine(reject))?;
+            self.landing.findings.note_unknown(officers.unknown_fields);
+            officers.rejects.iter().try_for_each(|reject| self.landing.findings.reject(reject))?;
             (rows, is_sound) = (officers.rows, officers.rejects.is_empty());
         }
         let state = &mut self.run.state.enrich;

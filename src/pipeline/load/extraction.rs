@@ -1,5 +1,6 @@
 //! What a run reads, in order: lists, counts, listings. Each day range lands when it is read.
 
+use super::day_check::DayCheck;
 use super::day_counts::Figures;
 use super::landing::Landing;
 use super::page_store::Pages;
@@ -16,7 +17,6 @@ use crate::extract::query::split::FilterValues;
 use crate::extract::reference::{
     COUNTS, REFERENCE, Reference, extract_daily_counts, extract_reference, find_plan,
 };
-use crate::lake::Quarantine;
 use crate::pipeline::api_day::{api_clock, check_counts};
 use crate::pipeline::config::spec::BudgetSpec;
 use crate::pipeline::context::{Run, RunContext};
@@ -29,7 +29,7 @@ use crate::pipeline::plan::refresh_cost::{check_price, listing_price, settling_p
 use crate::pipeline::progress::Event;
 use crate::pipeline::publish::summary::Requests;
 use crate::table::Table;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) struct Extracted {
     pub(crate) landing: Landing,
@@ -93,7 +93,7 @@ pub(crate) async fn extract(
     finished?;
     archive.archive().sync()?;
     landing.end()?;
-    landing.quarantine.as_ref().map_or(Ok(()), Quarantine::sync)?;
+    landing.findings.sync()?;
     Ok(Extracted { landing, read, requests, answered: asker.answered })
 }
 
@@ -152,26 +152,31 @@ impl Run<'_> {
         landing: &mut Landing,
     ) -> Result<()> {
         let words = FilterValues::of(&reference.industries, &reference.entity_types);
-        landing.at_first = Some(Figures::new(reference.stats.clone(), self.usable_counts()));
+        let at_first = Figures::new(reference.stats.clone(), self.usable_counts(), &[]);
+        let mut begun = BTreeSet::new();
         let budget = self.client.budget();
         budget.set_aside(set_aside(budget.remaining()?, &self.pipeline.spec.budget, &self.plan));
-        let mut read = self.read_jobs(asker, reference, &words, landing).await;
+        let mut read = self.read_jobs(asker, reference, &words, landing, &mut begun).await;
         budget.set_aside(0);
+        let mut check = DayCheck::new(self, asker, &words, landing, at_first, begun);
         if read.is_ok() {
-            read = self.check_days(asker, &words, landing).await;
+            read = check.check().await;
         }
         if read.as_ref().is_err_and(PipelineError::is_pause) {
-            self.check_before_pause(asker, &words, landing).await?;
+            check.check_before_pause().await?;
         }
         read
     }
 
+    /// Reads the days that the plan wants. `begun`: listings that this process has asked for, or whose answers it took from an earlier
+    /// process of the run.
     async fn read_jobs(
         &mut self,
         asker: &mut PageFetcher<'_>,
         reference: &Reference,
         words: &FilterValues,
         landing: &mut Landing,
+        begun: &mut BTreeSet<Listing>,
     ) -> Result<()> {
         let filings = landing.staging.sound_table(Table::Filings)?;
         // A run of an earlier day cannot read days that have left the window since.
@@ -180,7 +185,7 @@ impl Run<'_> {
             return Err(PipelineError::LeftWindow { today, oldest });
         }
         self.from = first_day(self.pipeline.spec.extract.days, today, &self.plan).max(oldest);
-        let coverage = landing.days.clone();
+        let coverage = landing.coverage.days().clone();
         if let Some(wanted) = self.wanted_days() {
             self.progress.want(wanted, &coverage);
         }
@@ -192,7 +197,7 @@ impl Run<'_> {
             let mut store = self.store(landing, known);
             let read = extract_listing(asker, self.read_context(listing, words, &mut store), job).await;
             if (asker.answered, asker.replayed) != before {
-                landing.begun.insert(listing);
+                begun.insert(listing);
             }
             read?;
         }

@@ -56,8 +56,8 @@ pub(crate) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) ->
             summary.register = counts.map(|counts| run.register_summary(&counts, summary.stopped.is_none()));
         }
         summary.enrich = run.enrich.clone();
-        summary.quarantined = landing.rejected.len() as u64;
-        summary.unknown_fields = landing.unknown_fields.clone();
+        summary.quarantined = landing.findings.rejected();
+        summary.unknown_fields = landing.findings.unknown_fields.clone();
         summary.new_values = new_values(&mut run, &landing);
         // A first run that stopped before a day was complete has nothing to show; its pages stay in the archive.
         if summary.stopped.is_none() || has_filings(&landing.staging) {
@@ -122,7 +122,7 @@ fn ending<'r>(run: &'r Run<'_>) -> Ending<'r> {
 
 /// Values that this run saw first. They are kept like any other, and logged unless the first window is still being read.
 fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
-    let new = landing.open_values.unseen_in(&run.state.open_values);
+    let new = landing.findings.open_values.unseen_in(&run.state.open_values);
     run.state.open_values.absorb(new.clone());
     if !run.state.read_once {
         return OpenValues::default();

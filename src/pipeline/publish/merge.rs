@@ -60,7 +60,7 @@ pub(crate) fn merge(
     let mut deltas = std::mem::take(&mut landing.looked_up);
     let known = KnownDays::of(&landing.staging, landing.today)?;
     let is_news = |day: Date, kind: &str| known.makes_news(day, kind);
-    let complete = landing.days_to_compare();
+    let complete = landing.coverage.days_to_compare();
     let filings = landing.staging.merge_filings(&complete, &is_news, observed_at, landing.today)?;
     let counts = journal.follows_listed.then(|| count_listed(landing)).transpose()?;
     if let Some(from) = journal.readable_from {
@@ -77,13 +77,8 @@ pub(crate) fn merge(
 
 /// Writes the coverage of the days read into the next snapshot. A settled day stays settled as long as it is complete.
 fn stage_coverage(landing: &mut Landing) -> Result<TableDelta> {
-    let before: Vec<CoverageRow> = staged_rows(&landing.staging)?;
-    let settled: BTreeSet<(Date, String)> =
-        before.into_iter().filter(|row| row.settled).map(|row| (row.filed_date, row.entity_type)).collect();
-    for row in &mut landing.coverage {
-        row.settled |= row.complete && settled.contains(&(row.filed_date, row.entity_type.clone()));
-    }
-    let rows = CoverageRow::batch(&landing.coverage)?;
+    let rows = landing.coverage.settled_since(&staged_rows(&landing.staging)?);
+    let rows = CoverageRow::batch(&rows)?;
     Ok(landing.staging.merge(Table::Coverage, &rows)?)
 }
 
@@ -91,7 +86,8 @@ fn stage_coverage(landing: &mut Landing) -> Result<TableDelta> {
 fn count_listed(landing: &mut Landing) -> Result<LakeCounts> {
     let files = landing.staging.files().remove(Table::Filings.name()).unwrap_or_default();
     let counts = LakeCounts::of(&files, landing.today)?;
-    landing.coverage.extend(counts.corrected(staged_rows(&landing.staging)?));
+    let corrected = counts.corrected(staged_rows(&landing.staging)?);
+    corrected.into_iter().for_each(|row| landing.coverage.put(row));
     Ok(counts)
 }
 
@@ -101,16 +97,15 @@ fn follow_moves(landing: &mut Landing, counts: &[DailyCount], from: Date) -> Res
     let files: Vec<PathBuf> = months.values().flat_map(|files| files.after.iter().cloned()).collect();
     let listed = LakeCounts::of(&files, landing.today)?;
     let key = |row: &CoverageRow| (row.filed_date, row.entity_type.clone());
-    let read_now: BTreeSet<(Date, String)> = landing.coverage.iter().map(key).collect();
+    let read_now: BTreeSet<(Date, String)> = landing.coverage.changed().map(key).collect();
     let mut coverage: Vec<CoverageRow> = staged_rows(&landing.staging)?;
     coverage.retain(|row| !read_now.contains(&key(row)));
-    coverage.extend(landing.coverage.iter().cloned());
+    coverage.extend(landing.coverage.changed().cloned());
     coverage.retain(|row| Month::of(row.filed_date).is_some_and(|month| months.contains_key(&month)));
     let counted = counts.iter().map(|count| (count.date, count.count)).collect();
     for row in listed.follow_moves(coverage, from, &counted, &read_now) {
         tracing::info!(day = %row.filed_date, listing = row.entity_type, row.landed, "rows changed their day");
-        landing.coverage.retain(|before| key(before) != key(&row));
-        landing.coverage.push(row);
+        landing.coverage.put(row);
     }
     Ok(())
 }

@@ -5,19 +5,20 @@ use crate::contract::eastern::window_start;
 use crate::lake::Losses;
 use crate::pipeline::context::Run;
 use crate::pipeline::load::landing::Landing;
+use std::collections::BTreeSet;
 
 impl Run<'_> {
     /// Updates the state with the days that were read. Days before the plan's window are forgotten: they are never read again.
     /// Other pipelines may read more days than this one, so its own days do not matter.
     pub(crate) fn remember(&mut self, landing: &Landing) {
-        for (label, day) in &landing.read_whole {
+        for (label, day) in landing.coverage.read_whole() {
             self.state.read_whole.entry(label.clone()).or_default().insert(*day, self.record.today);
         }
         self.remember_drifted(landing);
         self.remember_backoffs(landing);
         let oldest = window_start(self.record.today, self.plan.window_days);
         let state = &mut self.state;
-        state.losses.note_read(landing.days_to_compare());
+        state.losses.note_read(landing.coverage.days_to_compare());
         if state.register.is_empty() {
             state.losses.forget_before(oldest);
         } else if state.register.searched.is_some() {
@@ -34,9 +35,11 @@ impl Run<'_> {
 
     /// A day that drifted while it was read is read again by the next run.
     fn remember_drifted(&mut self, landing: &Landing) {
-        for (label, day) in &landing.complete {
+        let drifted: BTreeSet<_> = landing.coverage.drifted().iter().collect();
+        for of_day in landing.coverage.complete() {
+            let (label, day) = of_day;
             let days = self.state.drifted.entry(label.clone()).or_default();
-            if landing.drifted.contains(&(label.clone(), *day)) {
+            if drifted.contains(of_day) {
                 days.insert(*day)
             } else {
                 days.remove(day)
@@ -47,7 +50,7 @@ impl Run<'_> {
     /// A day that is not complete after it was read is read again later.
     fn remember_backoffs(&mut self, landing: &Landing) {
         let read = landing.journal.days_read();
-        for row in &landing.coverage {
+        for row in landing.coverage.changed() {
             let days = self.state.backoffs.entry(row.entity_type.clone()).or_default();
             let before = days.remove(&row.filed_date);
             let was_read = read.contains(&(row.entity_type.as_str(), row.filed_date));

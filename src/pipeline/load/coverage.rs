@@ -1,0 +1,154 @@
+//! What a run knows of each day of each listing: the lake's coverage, as changed by what the run reads.
+
+use crate::contract::eastern::span_days;
+use crate::contract::listing::Listing;
+use crate::extract::listing::Reading;
+use crate::pipeline::plan::lake_view::{Coverage, by_listing};
+use crate::pipeline::plan::stale_days::{KnownDay, SETTLED_DAYS};
+use crate::pipeline::state::provenance::{JournalDay, JournalDifference, JournalReading};
+use crate::table::CoverageRow;
+use hashbrown::HashMap;
+use jiff::civil::Date;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The label of a listing and a day.
+pub(super) type ListingDay = (String, Date);
+
+/// The coverage of a run.
+pub(crate) struct RunCoverage {
+    today: Date,
+    days: Coverage,
+    changed: BTreeMap<ListingDay, CoverageRow>,
+    complete: BTreeSet<ListingDay>,
+    read_whole: BTreeSet<ListingDay>,
+    drifted: Vec<ListingDay>,
+}
+
+impl RunCoverage {
+    /// That of a run that has read nothing: `rows` are the lake's.
+    pub(super) fn new(rows: Vec<CoverageRow>, today: Date) -> Self {
+        Self {
+            today,
+            days: by_listing(rows),
+            changed: BTreeMap::new(),
+            complete: BTreeSet::new(),
+            read_whole: BTreeSet::new(),
+            drifted: Vec::new(),
+        }
+    }
+
+    /// What is known of every day.
+    pub(crate) fn days(&self) -> &Coverage {
+        &self.days
+    }
+
+    /// The rows of the days that were read, found to differ, or corrected when rows were merged.
+    pub(crate) fn changed(&self) -> impl Iterator<Item = &CoverageRow> {
+        self.changed.values()
+    }
+
+    /// Whether this run has read a day of a listing, or found that it differs.
+    pub(crate) fn has_changed(&self, listing: Listing, day: Date) -> bool {
+        self.changed.contains_key(&(listing.label().to_owned(), day))
+    }
+
+    /// The days that this run left complete.
+    pub(crate) fn complete(&self) -> &BTreeSet<ListingDay> {
+        &self.complete
+    }
+
+    /// The days read from their first row to their last.
+    pub(crate) fn read_whole(&self) -> &BTreeSet<ListingDay> {
+        &self.read_whole
+    }
+
+    /// The days that drifted while they were read, in the order of the readings.
+    pub(crate) fn drifted(&self) -> &[ListingDay] {
+        &self.drifted
+    }
+
+    /// Days on which a filing that was not seen counts as removed, each for fictitious names (`true`) or all others.
+    pub(crate) fn days_to_compare(&self) -> BTreeSet<(Date, bool)> {
+        let of_all = |listing: &Listing| Listing::EVERY_TYPE.contains(listing);
+        let listing = |label: &str| Listing::from_label(label).filter(of_all);
+        let days = self.read_whole.iter();
+        days.filter_map(|(label, day)| Some((*day, listing(label)?.is_fictitious()))).collect()
+    }
+
+    /// Adds the days of a reading, with the ids that landed of each. A day with a record in quarantine is not complete: the next run
+    /// reads it again.
+    pub(super) fn add_reading(&mut self, entry: &JournalReading, mut landed: HashMap<Date, Vec<i64>>) {
+        for JournalDay { reading: day, seen } in &entry.days {
+            let landed_now = landed.get_mut(&day.day).map_or(0, distinct);
+            let in_quarantine = seen.saturating_sub(landed_now);
+            let landed = if day.complete {
+                day.held.saturating_sub(in_quarantine)
+            } else {
+                // Nothing landed now; the lake keeps what it has.
+                self.landed_before(&entry.label, day.day)
+            };
+            let complete = day.complete && in_quarantine == 0;
+            let whole = day.whole && complete;
+            self.put(CoverageRow {
+                filed_date: day.day,
+                entity_type: entry.label.clone(),
+                expected: day.expected as i64,
+                landed: landed as i64,
+                complete,
+                settled: whole && span_days(day.day, self.today) >= SETTLED_DAYS,
+                checked_at: entry.at,
+            });
+            let key = || (entry.label.clone(), day.day);
+            self.read_whole.extend(whole.then(key));
+            self.complete.extend(complete.then(key));
+        }
+    }
+
+    /// Adds the days of a reading that drifted.
+    pub(super) fn add_drift(&mut self, reading: &Reading) {
+        self.drifted.extend(reading.days.iter().map(|day| (reading.label.to_owned(), day.day)));
+    }
+
+    /// Adds days that differ from their newest totals or counts: they are not complete.
+    pub(super) fn add_difference(&mut self, found: &JournalDifference) {
+        for (day, total) in &found.totals {
+            let landed = self.landed_before(&found.label, *day) as i64;
+            self.complete.remove(&(found.label.clone(), *day));
+            self.put(CoverageRow {
+                filed_date: *day,
+                entity_type: found.label.clone(),
+                expected: *total as i64,
+                landed,
+                complete: false,
+                settled: false,
+                checked_at: found.at,
+            });
+        }
+    }
+
+    /// Replaces the row of a day.
+    pub(crate) fn put(&mut self, row: CoverageRow) {
+        let days = self.days.entry(row.entity_type.clone()).or_default();
+        days.insert(row.filed_date, KnownDay::of(&row));
+        self.changed.insert((row.entity_type.clone(), row.filed_date), row);
+    }
+
+    /// The changed rows for the next snapshot: a day that was settled in `before` stays settled as long as it is complete.
+    pub(crate) fn settled_since(&self, before: &[CoverageRow]) -> Vec<CoverageRow> {
+        let key = |row: &CoverageRow| (row.entity_type.clone(), row.filed_date);
+        let settled: BTreeSet<ListingDay> = before.iter().filter(|row| row.settled).map(key).collect();
+        let mut rows: Vec<CoverageRow> = self.changed().cloned().collect();
+        rows.iter_mut().for_each(|row| row.settled |= row.complete && settled.contains(&key(row)));
+        rows
+    }
+
+    fn landed_before(&self, label: &str, day: Date) -> u64 {
+        self.days.get(label).and_then(|days| days.get(&day)).map_or(0, |known| known.landed)
+    }
+}
+
+fn distinct(ids: &mut Vec<i64>) -> u64 {
+    ids.sort_unstable();
+    ids.dedup();
+    ids.len() as u64
+}

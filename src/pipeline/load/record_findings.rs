@@ -1,0 +1,53 @@
+//! What the records of a run showed: rejects, fields that nobody knows, and the values of open fields.
+
+use crate::lake::Quarantine;
+use crate::normalize::{OpenValues, Reject, UnknownFields};
+use crate::pipeline::error::Result;
+use hashbrown::HashSet;
+
+/// What is found while records become rows.
+pub(crate) struct RecordFindings {
+    /// Where records go that could not be normalized; none in a replay.
+    quarantine: Option<Quarantine>,
+    rejected: HashSet<blake3::Hash>,
+    pub(crate) unknown_fields: UnknownFields,
+    pub(crate) open_values: OpenValues,
+}
+
+impl RecordFindings {
+    pub(super) fn new(quarantine: Option<Quarantine>) -> Self {
+        Self {
+            quarantine,
+            rejected: HashSet::new(),
+            unknown_fields: UnknownFields::default(),
+            open_values: OpenValues::default(),
+        }
+    }
+
+    pub(super) fn note_unknown(&mut self, fields: UnknownFields) {
+        for (field, count) in fields {
+            *self.unknown_fields.entry(field).or_default() += count;
+        }
+    }
+
+    /// Writes a record to the quarantine, once, even if it is on two pages.
+    pub(super) fn reject(&mut self, reject: &Reject) -> Result<()> {
+        if self.rejected.insert(blake3::hash(reject.record.as_bytes())) {
+            let reasons = reject.reasons.join("; ");
+            tracing::warn!(slice = reject.slice, "a record goes to quarantine: {reasons}");
+            if let Some(quarantine) = &mut self.quarantine {
+                quarantine.append(reject)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records in quarantine.
+    pub(crate) fn rejected(&self) -> u64 {
+        self.rejected.len() as u64
+    }
+
+    pub(super) fn sync(&self) -> Result<()> {
+        Ok(self.quarantine.as_ref().map_or(Ok(()), Quarantine::sync)?)
+    }
+}
