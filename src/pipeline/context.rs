@@ -12,7 +12,6 @@ use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, ClientError, L
 use crate::contract::count::DailyCount;
 use crate::contract::eastern::{eastern_day, span_days};
 use crate::contract::plan::PlanLimits;
-use crate::extract::reference::DailyCounts;
 use crate::lake::{Lake, LakeLock, RunDir, RunRecord};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -90,7 +89,7 @@ pub(crate) struct Run<'a> {
     pub(crate) state: RunState,
     pub(crate) plan: PlanLimits,
     /// The newest counts of days; none before the request, and in runs that make none.
-    pub(crate) counts: Option<DailyCounts>,
+    pub(crate) counts: Vec<DailyCount>,
     /// Oldest day of the window.
     pub(crate) from: Date,
     /// How far the run is.
@@ -104,10 +103,6 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
-    pub(crate) fn counts(&self) -> &[DailyCount] {
-        self.counts.as_ref().map_or(&[], |counts| &counts.days)
-    }
-
     /// The days that the run wants; none of a run that reads no days.
     pub(crate) fn wanted_days(&self) -> Option<WantedDays> {
         let listings = listings(&self.pipeline.spec).into_iter();

@@ -198,7 +198,7 @@ fn begin<'a>(
         dir,
         state,
         plan,
-        counts: None,
+        counts: Vec::new(),
         progress: progress.clone(),
         is_plan_found,
         register: RegisterProgress::default(),

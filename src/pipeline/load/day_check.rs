@@ -52,7 +52,7 @@ impl Run<'_> {
     /// Takes counts that are newer than those before.
     pub(crate) fn take_counts(&mut self, counts: DailyCounts, landing: &mut Landing) {
         landing.journal.counts = Some(page_of(&counts.page));
-        self.counts = Some(counts);
+        self.counts = counts.days;
     }
 
     /// Marks the complete days whose newest count differs from their rows.
@@ -74,7 +74,7 @@ impl Run<'_> {
 
     /// The newest counts, of the days whose count is the total of the untyped listing.
     pub(crate) fn usable_counts(&self) -> Counted {
-        let counts = self.counts().iter().filter(|count| !self.state.miscounted.contains(&count.date));
+        let counts = self.counts.iter().filter(|count| !self.state.miscounted.contains(&count.date));
         counts.map(|DailyCount { date, count }| (*date, u64::try_from(*count).unwrap_or(0))).collect()
     }
 }
@@ -261,7 +261,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
     }
 
     async fn ask_counts(&mut self) -> Result<()> {
-        let days = (self.run.counts().len() as u32).clamp(1, MAX_DAYS);
+        let days = (self.run.counts.len() as u32).clamp(1, MAX_DAYS);
         self.run.take_counts(extract_daily_counts(self.fetcher, CHECK, days).await?, self.landing);
         Ok(())
     }

@@ -135,9 +135,9 @@ impl Run<'_> {
     async fn read_counts(&mut self, asker: &mut PageFetcher<'_>, landing: &mut Landing) -> Result<()> {
         let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
         self.take_counts(extract_daily_counts(asker, COUNTS, days).await?, landing);
-        check_counts(self.record.today, self.counts(), api_clock(self.now, self.client))?;
+        check_counts(self.record.today, &self.counts, api_clock(self.now, self.client))?;
         if !self.is_plan_found {
-            let (given, counted) = (&self.pipeline.spec.plan, self.counts().len() as u32);
+            let (given, counted) = (&self.pipeline.spec.plan, self.counts.len() as u32);
             find_plan(asker, &mut self.plan, given, counted, self.real_today).await?;
             self.is_plan_found = true;
         }
@@ -233,7 +233,7 @@ impl Run<'_> {
         let inputs = PlanInputs {
             coverage,
             state: &self.state,
-            counts: self.counts(),
+            counts: &self.counts,
             plan: &self.plan,
             remaining: within_bounds(
                 self.client.budget().remaining()?,

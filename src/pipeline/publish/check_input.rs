@@ -107,7 +107,7 @@ fn miscounted(
         |day: Date| landing.coverage.complete().contains(&(Listing::Untyped.label().to_owned(), day));
     let is_changed = |day: Date| Month::of(day).is_some_and(|month| months.contains_key(&month));
     let is_counted = |day: Date| !run.state.miscounted.contains(&day);
-    let counts = run.counts().iter().filter(|count| is_counted(count.date));
+    let counts = run.counts.iter().filter(|count| is_counted(count.date));
     let days = counts.filter(|count| is_complete(count.date) && is_changed(count.date));
     days.map(|count| Miscount {
         day: count.date,

@@ -43,7 +43,7 @@ pub(super) fn merge_landed(
         silent_about: spec.enrich.is_some().then(|| "businesses that were looked up".to_owned()),
         ..std::mem::take(&mut landing.journal)
     };
-    let lists = reference.map(|reference| (reference, run.counts()));
+    let lists = reference.map(|reference| (reference, &run.counts[..]));
     let merged = merge(landing, &journal, observed_at, lists);
     landing.journal = journal;
     merged

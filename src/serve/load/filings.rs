@@ -1,4 +1,4 @@
-//! The filings: row groups are read on several threads, column by column; repeated texts are read as codes.
+//! The filings: files are read on several threads, column by column; repeated texts are read as codes.
 
 use super::files::LoadError;
 use super::files::files_of;
@@ -11,11 +11,13 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, Field, Fields, Int32Type, Schema};
 use arrow::record_batch::RecordBatch;
+use bytes::Bytes;
 use jiff::Timestamp;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
+use parquet::file::metadata::RowGroupMetaData;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::fs::File;
@@ -56,28 +58,28 @@ const UNCODED_COLUMNS: [&str; 9] = [
     "extra",
 ];
 
-/// One row group of a file.
-struct RowGroup {
-    path: Arc<PathBuf>,
+/// A file of filings.
+struct FilingsFile {
+    path: PathBuf,
     metadata: ArrowReaderMetadata,
-    number: usize,
 }
 
-impl RowGroup {
+impl FilingsFile {
     fn rows(&self) -> usize {
-        let rows = self.metadata.metadata().row_group(self.number).num_rows();
-        usize::try_from(rows).unwrap_or(0)
+        usize::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
     }
 
     /// Bytes of the names, and of their lengths.
     fn name_bytes(&self) -> usize {
-        let columns = self.metadata.metadata().row_group(self.number).columns();
-        let names = columns.iter().find(|column| column.column_path().string() == "name");
-        names.and_then(|names| usize::try_from(names.uncompressed_size()).ok()).unwrap_or(0)
+        let columns = self.metadata.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
+        let names = columns.filter(|column| column.column_path().string() == "name");
+        names
+            .map(|names| usize::try_from(names.uncompressed_size()).unwrap_or(0))
+            .fold(0, usize::saturating_add)
     }
 }
 
-/// The rows of a row group.
+/// The rows of a file.
 #[derive(Default)]
 struct ReadRows {
     rows: RowBuffer,
@@ -85,25 +87,26 @@ struct ReadRows {
     changed_at: Option<i64>,
 }
 
-/// Adds the filings in the order of their files and row groups. Each thread reads every n-th row group.
+/// Adds the filings in the order of their files. Each thread reads every n-th file.
 pub(super) fn load_filings(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
-    let groups = row_groups(snapshot)?;
+    let files = files_of(snapshot, Table::Filings)?.into_iter().map(metadata_with_dictionaries);
+    let files = files.collect::<Result<Vec<FilingsFile>, _>>()?;
     // Columns that grow are copied again and again.
     builder.rows.reserve(
-        groups.iter().map(RowGroup::rows).sum(),
-        groups.iter().map(RowGroup::name_bytes).fold(0, usize::saturating_add).min(MOST_NAME_BYTES),
+        files.iter().map(FilingsFile::rows).fold(0, usize::saturating_add),
+        files.iter().map(FilingsFile::name_bytes).fold(0, usize::saturating_add).min(MOST_NAME_BYTES),
     );
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
     std::thread::scope(|scope| {
         let start = |first| {
             let (done, results) = sync_channel(1);
-            let mut own = groups.iter().skip(first).step_by(threads);
-            // Sending fails when another row group could not be read: the receivers are gone.
-            scope.spawn(move || own.all(|group| done.send(read_group(group)).is_ok()));
+            let mut own = files.iter().skip(first).step_by(threads);
+            // Sending fails when another file could not be read: the receivers are gone.
+            scope.spawn(move || own.all(|file| done.send(read_file(file)).is_ok()));
             results
         };
         let results: Vec<_> = (0..threads).map(start).collect();
-        for read in groups.iter().zip(results.iter().cycle()).map_while(|(_, results)| results.recv().ok()) {
+        for read in files.iter().zip(results.iter().cycle()).map_while(|(_, results)| results.recv().ok()) {
             let ReadRows { rows, changed_at } = read?;
             builder.rows.append(rows);
             let seen = changed_at.and_then(|micros| Timestamp::from_microsecond(micros).ok());
@@ -113,30 +116,12 @@ pub(super) fn load_filings(snapshot: &Path, builder: &mut IndexBuilder) -> Resul
     })
 }
 
-/// Every row group of the filings, newest month first.
-fn row_groups(snapshot: &Path) -> Result<Vec<RowGroup>, LoadError> {
-    let mut groups = Vec::new();
-    for path in files_of(snapshot, Table::Filings)? {
-        let metadata = metadata_with_dictionaries(&path)?;
-        let path = Arc::new(path);
-        groups.extend((0..metadata.metadata().num_row_groups()).map(|number| RowGroup {
-            path: Arc::clone(&path),
-            metadata: metadata.clone(),
-            number,
-        }));
-    }
-    Ok(groups)
-}
-
-fn open(path: &Path) -> Result<File, LoadError> {
-    File::open(path).map_err(|source| LoadError::unreadable(path, source))
-}
-
 /// The footer of a file, with a schema that reads columns of repeated texts as codes.
-fn metadata_with_dictionaries(path: &Path) -> Result<ArrowReaderMetadata, LoadError> {
-    let damaged = |source| LoadError::damaged(path, source);
+fn metadata_with_dictionaries(path: PathBuf) -> Result<FilingsFile, LoadError> {
+    let damaged = |source| LoadError::damaged(&path, source);
     let options = ArrowReaderOptions::new();
-    let plain = ArrowReaderMetadata::load(&open(path)?, options.clone()).map_err(damaged)?;
+    let file = File::open(&path).map_err(|source| LoadError::unreadable(&path, source))?;
+    let plain = ArrowReaderMetadata::load(&file, options.clone()).map_err(damaged)?;
     check_places(plain.metadata()).map_err(damaged)?;
     let with_dictionary = |field: &Arc<Field>| {
         let is_coded = CODED_COLUMNS.iter().any(|(name, _)| name == field.name());
@@ -147,17 +132,21 @@ fn metadata_with_dictionaries(path: &Path) -> Result<ArrowReaderMetadata, LoadEr
         Arc::new(field.as_ref().clone().with_data_type(kind))
     };
     let schema = Schema::new(plain.schema().fields().iter().map(with_dictionary).collect::<Fields>());
-    ArrowReaderMetadata::try_new(Arc::clone(plain.metadata()), options.with_schema(Arc::new(schema)))
-        .map_err(damaged)
+    let options = options.with_schema(Arc::new(schema));
+    let metadata = ArrowReaderMetadata::try_new(Arc::clone(plain.metadata()), options).map_err(damaged)?;
+    Ok(FilingsFile { path, metadata })
 }
 
-fn read_group(group: &RowGroup) -> Result<ReadRows, LoadError> {
-    let path = group.path.as_path();
+/// The rows of a file, which is read at once: the library would open it for each page.
+fn read_file(file: &FilingsFile) -> Result<ReadRows, LoadError> {
+    let path = file.path.as_path();
     let damaged = |source| LoadError::damaged(path, source);
-    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(open(path)?, group.metadata.clone());
+    let bytes = std::fs::read(path).map_err(|source| LoadError::unreadable(path, source))?;
+    let reader =
+        ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::from(bytes), file.metadata.clone());
     let names = CODED_COLUMNS.iter().map(|(name, _)| *name).chain(UNCODED_COLUMNS);
     let mask = ProjectionMask::columns(reader.parquet_schema(), names);
-    let reader = reader.with_projection(mask).with_row_groups(vec![group.number]).with_batch_size(BATCH_ROWS);
+    let reader = reader.with_projection(mask).with_batch_size(BATCH_ROWS);
     let rows = || {
         let mut read = ReadRows::default();
         for batch in reader.build().map_err(damaged)? {

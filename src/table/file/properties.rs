@@ -65,6 +65,8 @@ pub(super) fn properties(
 /// The encoding of a column without a dictionary.
 fn encoding(field: &Field) -> Encoding {
     match field.data_type() {
+        // Links begin alike.
+        _ if field.name() == "url" => Encoding::DELTA_BYTE_ARRAY,
         // Neighbouring rows of a sorted file have close numbers.
         DataType::Int64 => Encoding::DELTA_BINARY_PACKED,
         // Texts without their lengths between them are smaller, and are found faster.
