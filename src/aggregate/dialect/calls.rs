@@ -183,7 +183,9 @@ pub(super) fn window(
     name: &str,
     reduced: Option<Node>,
     mut args: Vec<Node>,
-    (by, order, frame): (Vec<Node>, Vec<Order>, Frame),
+    by: Vec<Node>,
+    order: Vec<Order>,
+    frame: Frame,
 ) -> Planned<Node> {
     let lag = |args: &mut Vec<Node>, sign: i64| -> Planned<Seen> {
         let rows = match (args.len() > 1).then(|| args.remove(1)) {

@@ -306,7 +306,7 @@ impl Scope<'_> {
                 let order = spec.order_by.iter().map(|by| self.order(by)).collect::<Planned<Vec<_>>>()?;
                 let frame = frame(&spec, !order.is_empty())?;
                 let by = self.all(&spec.partition_by)?;
-                calls::window(&name, reduced, args, (by, order, frame))
+                calls::window(&name, reduced, args, by, order, frame)
             }
         }
     }

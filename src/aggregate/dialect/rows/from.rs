@@ -55,7 +55,8 @@ pub(super) fn filtered(mut rows: Rows, conditions: Vec<Node>) -> Rows {
 
 /// Plans a join. `ids` names its columns.
 pub(super) fn joined(
-    (left, right): (Rows, Rows),
+    left: Rows,
+    right: Rows,
     join: &Join,
     answers: &HashMap<Expr, Answer>,
     ids: &Ids,

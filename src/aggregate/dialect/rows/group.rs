@@ -32,13 +32,13 @@ pub(super) fn grouped(
         // A row is a group: the keys are columns, and the last column has their numbers.
         let Some(count) = rows.columns.last().map(|column| column.id.clone()) else { return Ok(rows) };
         let places = rows.columns.iter().map(|column| column.id.clone());
-        let keys: Made = needed.keys.iter().cloned().zip(places).collect();
-        let reduces = vec![(Node::Reduce(Reduce::Rows, None, false, Kind::Integer), count)];
-        replace(nodes, (&keys, &reduces), &columns)?;
+        let mut made: Made = needed.keys.iter().cloned().zip(places).collect();
+        made.push((Node::Reduce(Reduce::Rows, None, false, Kind::Integer), count));
+        replace(nodes, &made, &columns)?;
         return Ok(rows);
     }
-    let keys: Made = needed.keys.iter().map(|key| (key.clone(), ids.of(key, &mut steps))).collect();
-    let mut reduces: Made = Vec::new();
+    let mut made: Made = needed.keys.iter().map(|key| (key.clone(), ids.of(key, &mut steps))).collect();
+    let by: Vec<Lazy> = made.iter().map(|(_, id)| col(id.clone())).collect();
     let (mut of_group, mut after) = (Vec::new(), Vec::new());
     let mut found = Vec::new();
     nodes.iter().for_each(|node| find(node, &|node| matches!(node, Node::Reduce(..)), &mut found));
@@ -46,15 +46,14 @@ pub(super) fn grouped(
         let Node::Reduce(reduce, of, is_distinct, kind) = &node else { continue };
         let of = of.as_ref().map_or_else(Id::default, |of| ids.of(of, &mut steps));
         let id = ids.next();
-        let (made, result) = reduce.steps(stored(*kind), *is_distinct, &of, &id);
-        of_group.extend(made);
+        let (parts, result) = reduce.steps(stored(*kind), *is_distinct, &of, &id);
+        of_group.extend(parts);
         if result != col(id.clone()) {
             after.push(result.alias(id.clone()));
         }
-        reduces.push((node, id));
+        made.push((node, id));
     }
     let mut frame = if steps.is_empty() { rows.frame } else { rows.frame.with_columns(steps) };
-    let by: Vec<Lazy> = keys.iter().map(|(_, id)| col(id.clone())).collect();
     frame = match (by.is_empty(), of_group.is_empty()) {
         (true, true) => frame.select([polars::prelude::len().alias(ids.next())]),
         (true, false) => frame.select(of_group),
@@ -62,7 +61,7 @@ pub(super) fn grouped(
         (false, false) => frame.group_by_stable(by).agg(of_group),
     };
     rows.frame = if after.is_empty() { frame } else { frame.with_columns(after) };
-    replace(nodes, (&keys, &reduces), &columns)?;
+    replace(nodes, &made, &columns)?;
     Ok(Rows::new(rows.frame, Vec::new()))
 }
 
@@ -81,15 +80,15 @@ fn find(node: &Node, is: &dyn Fn(&Node) -> bool, found: &mut Vec<Node>) {
     });
 }
 
-fn replace(nodes: Vec<&mut Node>, made: (&Made, &Made), columns: &[Column]) -> Planned<()> {
+fn replace(nodes: Vec<&mut Node>, made: &Made, columns: &[Column]) -> Planned<()> {
     for node in nodes {
         *node = replaced(node, made, columns)?;
     }
     Ok(())
 }
 
-fn replaced(node: &Node, made: (&Made, &Made), columns: &[Column]) -> Planned<Node> {
-    if let Some((_, id)) = made.0.iter().chain(made.1).find(|(known, _)| known == node) {
+fn replaced(node: &Node, made: &Made, columns: &[Column]) -> Planned<Node> {
+    if let Some((_, id)) = made.iter().find(|(known, _)| known == node) {
         return Ok(Node::Column(id.clone(), node.kind()));
     }
     match node {

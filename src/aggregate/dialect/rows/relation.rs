@@ -25,7 +25,7 @@ impl Planner<'_> {
             let right = self.factor(&join.relation, named)?;
             let columns: Vec<Column> = rows.columns.iter().chain(&right.columns).cloned().collect();
             let answers = self.answers(&join.join_operator, &columns, named)?;
-            rows = joined((rows, right), join, &answers, &self.ids)?;
+            rows = joined(rows, right, join, &answers, &self.ids)?;
         }
         let mut all = vec![rows];
         for join in crossed {
