@@ -3,6 +3,7 @@
 use crate::contract::eastern::day_of_epoch;
 use crate::lake::backend::disk::{self, Storage};
 use crate::lake::error::LakeError;
+use crate::lake::format::manifest::Digest;
 use crate::table::{self, FileLayout, FilingColumns, Footer, ParquetFile, Table, WrittenFile};
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::compute::{self, CastOptions, cast_with_options};
@@ -29,7 +30,7 @@ pub(super) fn write_part(
     let mut file = ParquetFile::on(storage.create(path)?, layout, path, key_values)?;
     file.write(rows)?;
     let written = file.finish()?;
-    let (bytes, blake3) = disk::digest(path)?;
+    let Digest { bytes, blake3 } = disk::digest(path)?;
     let found = Footer::open(path)?.rows();
     if (found, bytes) != (written.rows, written.bytes) {
         let what = format!("{} rows written, {found} found", written.rows);

@@ -1,7 +1,7 @@
 //! Every operation that changes the local disk: write, link, rename, sync, delete. Tests count them and let them fail here.
 
 use crate::lake::error::LakeError;
-use crate::lake::format::manifest::FileEntry;
+use crate::lake::format::manifest::{Digest, FileEntry};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -331,12 +331,12 @@ pub(crate) fn names(path: &Path) -> Result<Vec<String>, LakeError> {
     Ok(names)
 }
 
-/// Size and blake3 digest (hex) of a file. Uses constant memory.
-pub(crate) fn digest(path: &Path) -> Result<(u64, String), LakeError> {
+/// The digest of a file. Uses constant memory.
+pub(crate) fn digest(path: &Path) -> Result<Digest, LakeError> {
     let mut hasher = blake3::Hasher::new();
     let file = File::open(path).map_err(LakeError::storage("open", path))?;
     hasher.update_reader(file).map_err(LakeError::storage("read", path))?;
-    Ok((hasher.count(), hasher.finalize().to_hex().to_string()))
+    Ok(Digest { bytes: hasher.count(), blake3: hasher.finalize().to_hex().to_string() })
 }
 
 /// A file compared with its entry in a commit.
@@ -345,15 +345,13 @@ pub(crate) enum FileState {
     /// It has the size and digest of the entry.
     Intact,
     Missing,
-    /// Another size or digest (hex).
-    Altered(u64, String),
+    Altered(Digest),
 }
 
 impl FileState {
-    /// The state of a file with this size and digest.
-    pub(crate) fn of(entry: &FileEntry, (bytes, blake3): (u64, String)) -> Self {
-        let is_intact = bytes == entry.bytes && blake3 == entry.blake3;
-        if is_intact { Self::Intact } else { Self::Altered(bytes, blake3) }
+    /// The state of a file with this digest.
+    pub(crate) fn of(entry: &FileEntry, found: Digest) -> Self {
+        if found.matches(entry.bytes, &entry.blake3) { Self::Intact } else { Self::Altered(found) }
     }
 }
 

@@ -4,7 +4,7 @@ use super::disk::{self, FileState, Storage, TEMPORARY};
 use super::protocol::{Backend, Repair, kept_copy};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, CATALOG, COMMITS, JOURNAL, Layout, Mark, snapshot_name};
-use crate::lake::format::manifest::{Commit, FileEntry, StagedFile};
+use crate::lake::format::manifest::{Commit, Digest, FileEntry, StagedFile};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
@@ -73,7 +73,7 @@ impl Backend for LocalBackend {
         }
     }
 
-    fn digest(&self, name: &str) -> Result<Option<(u64, String)>, LakeError> {
+    fn digest(&self, name: &str) -> Result<Option<Digest>, LakeError> {
         let path = self.layout.root.join(name);
         path.is_file().then(|| disk::digest(&path)).transpose()
     }

@@ -4,6 +4,7 @@ use super::blocking::BlockingRuntime;
 use super::deletion::{SingleDeletes, delete};
 use super::disk::Storage;
 use crate::lake::error::LakeError;
+use crate::lake::format::manifest::Digest;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use object_store::path::Path as ObjectPath;
 use object_store::{
@@ -47,9 +48,6 @@ pub(crate) struct Wanted {
     pub(crate) name: String,
     pub(crate) to: PathBuf,
 }
-
-/// Size and blake3 digest (hex) of a download.
-pub(crate) type Downloaded = (u64, String);
 
 impl Objects {
     /// The lake under `prefix` of a store. `address` is its address for users.
@@ -193,7 +191,7 @@ impl Objects {
         &self,
         storage: &Storage,
         wanted: Vec<Wanted>,
-    ) -> Result<Vec<Option<Downloaded>>, LakeError> {
+    ) -> Result<Vec<Option<Digest>>, LakeError> {
         let (this, storage) = (self.clone(), storage.clone());
         self.runtime.wait(async move {
             stream::iter(wanted)
@@ -204,7 +202,7 @@ impl Objects {
         })
     }
 
-    async fn download_one(&self, storage: &Storage, wanted: Wanted) -> Result<Option<Downloaded>, LakeError> {
+    async fn download_one(&self, storage: &Storage, wanted: Wanted) -> Result<Option<Digest>, LakeError> {
         let failed = || self.failed("read", &wanted.name);
         let answer = match self.store.get(&self.path(&wanted.name)?).await {
             Err(Error::NotFound { .. }) => return Ok(None),
@@ -218,7 +216,7 @@ impl Objects {
             hasher.update(&piece);
             bytes += piece.len() as u64;
         }
-        Ok(Some((bytes, hasher.finalize().to_hex().to_string())))
+        Ok(Some(Digest { bytes, blake3: hasher.finalize().to_hex().to_string() }))
     }
 
     /// Names of all objects in a folder and its sub-folders, sorted; with `after`, those that sort after it.
@@ -369,8 +367,8 @@ mod tests {
             let wanted = Wanted { name: "a/b".to_owned(), to: to.clone() };
             let missing = Wanted { name: "a/c".to_owned(), to: dir.path().join("none") };
             let downloaded = objects.download(&storage, vec![wanted, missing])?;
-            let digest = blake3::hash(&bytes).to_hex().to_string();
-            assert_eq!(downloaded, [Some((size as u64, digest)), None]);
+            let blake3 = blake3::hash(&bytes).to_hex().to_string();
+            assert_eq!(downloaded, [Some(Digest { bytes: size as u64, blake3 }), None]);
             assert_eq!(std::fs::read(&to).expect("a file"), bytes);
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::disk::{self, FileState};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, COMMITS, Layout, snapshot_name};
-use crate::lake::format::manifest::{Commit, FileEntry, StagedFile};
+use crate::lake::format::manifest::{Commit, Digest, FileEntry, StagedFile};
 use crate::lake::format::run_record::RunFile;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -111,8 +111,8 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
         format!("runs/{run_id}/{}", file.path)
     }
 
-    /// Size and digest of a file by its name, ignoring the working copy; none where it is missing.
-    fn digest(&self, name: &str) -> Result<Option<(u64, String)>, LakeError>;
+    /// The digest of a file by its name, ignoring the working copy; none where it is missing.
+    fn digest(&self, name: &str) -> Result<Option<Digest>, LakeError>;
 
     /// Deletes the files of snapshots that no kept snapshot names; their commits stay. The snapshots are marked as
     /// pruned or were never published.

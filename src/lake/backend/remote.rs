@@ -18,7 +18,7 @@ use super::protocol::{Backend, Repair};
 use super::remote_cache::{RemoteCache, chunk_of};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, Layout, Mark};
-use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, object_name};
+use crate::lake::format::manifest::{Commit, Digest, FileEntry, StagedFile, object_name};
 use crate::lake::format::run_record::RunFile;
 use crate::lake::format::sealed_json::{is_sealed, sealed, unseal};
 use serde::{Deserialize, Serialize};
@@ -185,7 +185,7 @@ impl Backend for RemoteBackend {
         }
     }
 
-    fn digest(&self, name: &str) -> Result<Option<(u64, String)>, LakeError> {
+    fn digest(&self, name: &str) -> Result<Option<Digest>, LakeError> {
         self.cache.stored_digest(name)
     }
 

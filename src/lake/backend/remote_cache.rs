@@ -7,7 +7,7 @@ use super::object_client::{Objects, Wanted};
 use super::protocol::Backend;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, Layout, RECORD};
-use crate::lake::format::manifest::{Commit, FileEntry};
+use crate::lake::format::manifest::{Commit, Digest, FileEntry};
 use crate::lake::format::run_record::RunRecord;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ impl RemoteCache {
         if self.update_intact(|intact| intact.contains(path)) {
             return Ok(true);
         }
-        let is_intact = disk::digest(path)? == (entry.bytes, entry.blake3.clone());
+        let is_intact = disk::digest(path)?.matches(entry.bytes, &entry.blake3);
         if is_intact {
             self.update_intact(|intact| intact.insert(path.to_path_buf()));
         }
@@ -135,7 +135,7 @@ impl RemoteCache {
         for ((entry, wanted), downloaded) in entries.iter().zip(wanted).zip(downloaded) {
             let damaged = |what| Err(LakeError::damaged(Path::new(&self.objects.url(&wanted.name)), what));
             match downloaded {
-                Some(found) if found == (entry.bytes, entry.blake3.clone()) => {
+                Some(found) if found.matches(entry.bytes, &entry.blake3) => {
                     self.move_to_place(&wanted.to, self.target(commit, entry))?;
                 }
                 Some(_) => return damaged("its bytes are not those that were committed"),
@@ -182,8 +182,8 @@ impl RemoteCache {
         Ok(found)
     }
 
-    /// Size and digest of a downloaded object; none where there is no such object.
-    fn download_one(&self, name: String, to: &Path) -> Result<Option<(u64, String)>, LakeError> {
+    /// The digest of a downloaded object; none where there is no such object.
+    fn download_one(&self, name: String, to: &Path) -> Result<Option<Digest>, LakeError> {
         let wanted = Wanted { name, to: to.to_path_buf() };
         let downloaded = self.objects.download(&self.local.storage, vec![wanted])?;
         Ok(downloaded.into_iter().flatten().next())
@@ -231,8 +231,8 @@ impl RemoteCache {
         Ok(stored)
     }
 
-    /// Size and digest of an object; none where there is no such object.
-    pub(super) fn stored_digest(&self, name: &str) -> Result<Option<(u64, String)>, LakeError> {
+    /// The digest of an object; none where there is no such object.
+    pub(super) fn stored_digest(&self, name: &str) -> Result<Option<Digest>, LakeError> {
         let waiting = self.local.layout.root.join(format!("{TEMPORARY}{}-checked", std::process::id()));
         let found = self.download_one(name.to_owned(), &waiting);
         self.local.storage.discard(&waiting);
@@ -253,7 +253,7 @@ impl RemoteCache {
         let downloaded = self.objects.download(storage, wanted.collect())?;
         for (name, downloaded) in names.into_iter().zip(downloaded) {
             let has_digest =
-                |digest: &str| downloaded.as_ref().is_some_and(|(_, blake3)| blake3.starts_with(digest));
+                |digest: &str| downloaded.as_ref().is_some_and(|found| found.blake3.starts_with(digest));
             if name.split(['-', '.']).nth(1).is_some_and(has_digest) {
                 storage.rename(&waiting(name), &dir.join(name))?;
             } else {
@@ -270,7 +270,7 @@ impl RemoteCache {
 /// segment has this name already.
 fn chunk_name(segment: &Path) -> Result<String, LakeError> {
     let name = segment.file_name().unwrap_or_default().to_string_lossy();
-    Ok(chunk_of(&name, &disk::digest(segment)?.1))
+    Ok(chunk_of(&name, &disk::digest(segment)?.blake3))
 }
 
 /// As [`chunk_name`], by the digest.

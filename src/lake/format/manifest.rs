@@ -85,6 +85,19 @@ impl PartialEq for FileEntry {
 
 impl Eq for FileEntry {}
 
+/// Size and blake3 digest (hex) of a file as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Digest {
+    pub(crate) bytes: u64,
+    pub(crate) blake3: String,
+}
+
+impl Digest {
+    pub(crate) fn matches(&self, bytes: u64, blake3: &str) -> bool {
+        self.bytes == bytes && self.blake3 == blake3
+    }
+}
+
 /// A file of the coming snapshot, and its path until the commit.
 #[derive(Debug, Clone)]
 pub(crate) struct StagedFile {

@@ -5,7 +5,7 @@ use crate::lake::backend::disk;
 use crate::lake::backend::protocol::{copy_name, kept_copy};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Layout, RAW, RECORD};
-use crate::lake::format::manifest::Commit;
+use crate::lake::format::manifest::{Commit, Digest};
 use crate::lake::format::run_record::RunFile;
 use crate::lake::handle::Lake;
 use crate::lake::snapshot::write_lock::LakeLock;
@@ -102,11 +102,11 @@ impl Lake {
         let (local, name) = (run.path().join(path), self.backend.run_file_name(run_id, &file));
         let found = local.is_file().then(|| disk::digest(&local)).transpose()?;
         let done = match found {
-            Some(digest) if digest == (file.bytes, file.blake3) => {
+            Some(found) if found.matches(file.bytes, &file.blake3) => {
                 self.backend.upload(&local, &name)?;
                 return Ok(Some("taken from the working copy".to_owned()));
             }
-            Some((bytes, blake3)) if path.starts_with(RAW) && !self.is_remote() => {
+            Some(Digest { bytes, blake3 }) if path.starts_with(RAW) && !self.is_remote() => {
                 record.files[at] = RunFile { path: file.path, bytes, blake3 };
                 "its damaged pages are lost, the others are kept; no snapshot needs them"
             }

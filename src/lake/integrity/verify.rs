@@ -64,11 +64,11 @@ impl Lake {
         let what = match self.backend.file_state(snapshot.commit(), entry) {
             Ok(FileState::Intact) => return Ok(true),
             Ok(FileState::Missing) => "the file is missing".to_owned(),
-            Ok(FileState::Altered(bytes, _)) if bytes != entry.bytes => {
-                format!("it has {bytes} bytes, the commit says {}", entry.bytes)
+            Ok(FileState::Altered(found)) if found.bytes != entry.bytes => {
+                format!("it has {} bytes, the commit says {}", found.bytes, entry.bytes)
             }
-            Ok(FileState::Altered(_, blake3)) => {
-                format!("its digest is {blake3}, the commit says {}", entry.blake3)
+            Ok(FileState::Altered(found)) => {
+                format!("its digest is {}, the commit says {}", found.blake3, entry.blake3)
             }
             // A disk that fails for one file may work for the others.
             Err(error @ LakeError::Storage { .. }) if !self.is_remote() => error.to_string(),

@@ -7,7 +7,7 @@ use crate::lake::backend::protocol::Backend;
 use crate::lake::backend::remote_cache::ChunkUpload;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, COMMITS, COPIES, JOURNAL, QUARANTINE, RAW, RECORD, SUMMARY};
-use crate::lake::format::manifest::Commit;
+use crate::lake::format::manifest::{Commit, Digest};
 use crate::lake::format::run_record::{RunFile, RunRecord, begin_of};
 use crate::lake::format::sealed_json::{sealed, unseal};
 use crate::lake::handle::Lake;
@@ -190,7 +190,7 @@ impl RunDir {
     }
 
     fn run_file(&self, path: &str) -> Result<RunFile, LakeError> {
-        let (bytes, blake3) = disk::digest(&self.dir.join(path))?;
+        let Digest { bytes, blake3 } = disk::digest(&self.dir.join(path))?;
         Ok(RunFile { path: path.to_owned(), bytes, blake3 })
     }
 
