@@ -8,7 +8,7 @@ use crate::contract::plan::{Plan, PlanLimits};
 use crate::contract::search::MAX_SPAN_DAYS;
 use crate::extract::error::{ExtractError, Result};
 use crate::extract::fetch::PageFetcher;
-use crate::extract::plan::day_range::ranges;
+use crate::extract::plan::day_range::{DaySpan, spans};
 use crate::extract::query::slice::{Filter, Slice};
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -53,21 +53,21 @@ async fn compare(
     totals: Totals,
     differing: &mut BTreeMap<Date, u64>,
 ) -> Result<()> {
-    let slice = |from, to| Slice { filter: filter.clone(), from, to };
+    let slice = |DaySpan { from, to }| Slice { filter: filter.clone(), from, to };
     match totals {
         Totals::Ranges => {
-            for (from, to) in few(rows, reader.plan) {
-                find_changed(reader, &slice(from, to), None, rows, differing).await?;
+            for span in few(rows, reader.plan) {
+                find_changed(reader, &slice(span), None, rows, differing).await?;
             }
         }
         Totals::Parts(most) => {
-            for (from, to) in parts(rows, most) {
-                let slice = slice(from, to);
+            for span in parts(rows, most) {
+                let slice = slice(span);
                 if !slice.is_one_day() {
                     find_changed(reader, &slice, None, rows, differing).await?;
-                } else if let Some(known) = rows.get(&to) {
+                } else if let Some(known) = rows.get(&slice.to) {
                     let total = reader.total_of_day(&slice, *known).await?;
-                    differing.extend((total != Some(*known)).then_some((to, total.unwrap_or(*known))));
+                    differing.extend((total != Some(*known)).then_some((slice.to, total.unwrap_or(*known))));
                 }
             }
         }
@@ -77,18 +77,18 @@ async fn compare(
 
 /// Consecutive days in about `most` parts of the same length, newest first; days without rows in one part, because no row can be lost
 /// there that hides a new one.
-fn parts(rows: &BTreeMap<Date, u64>, most: usize) -> Vec<(Date, Date)> {
+fn parts(rows: &BTreeMap<Date, u64>, most: usize) -> Vec<DaySpan> {
     let length = u32::try_from(rows.len().div_ceil(most.max(1))).unwrap_or(u32::MAX).max(1);
-    let mut parts: Vec<(Date, Date)> = Vec::new();
+    let mut parts: Vec<DaySpan> = Vec::new();
     for day in rows.keys().rev() {
-        let may_join = |from, to| {
-            let has_no_rows = || rows.range(*day..=to).all(|(_, rows)| *rows == 0);
-            let days = span_days(from, to);
-            from == plus_days(*day, 1) && days < MAX_SPAN_DAYS && (days < length || has_no_rows())
+        let may_join = |part: &DaySpan| {
+            let has_no_rows = || rows.range(*day..=part.to).all(|(_, rows)| *rows == 0);
+            let days = span_days(part.from, part.to);
+            part.from == plus_days(*day, 1) && days < MAX_SPAN_DAYS && (days < length || has_no_rows())
         };
         match parts.last_mut() {
-            Some((from, to)) if may_join(*from, *to) => *from = *day,
-            _ => parts.push((*day, *day)),
+            Some(part) if may_join(part) => part.from = *day,
+            _ => parts.push(DaySpan::one(*day)),
         }
     }
     parts
@@ -99,29 +99,29 @@ const MOST_PARTS: usize = 2;
 
 /// Ranges of days, as far back as one search may span; in parts with no more rows than an offset passes where these are few. Under the
 /// small limits of a trial they may be many, unless a day has more rows.
-fn few(rows: &BTreeMap<Date, u64>, plan: &PlanLimits) -> Vec<(Date, Date)> {
+fn few(rows: &BTreeMap<Date, u64>, plan: &PlanLimits) -> Vec<DaySpan> {
     let Some(newest) = rows.keys().next_back() else { return Vec::new() };
     let oldest = minus_days(*newest, MAX_SPAN_DAYS - 1);
-    let ranges = ranges(rows.range(oldest..).map(|(day, _)| *day));
-    let parts: Vec<(Date, Date)> =
-        ranges.iter().flat_map(|range| within_offset(*range, rows, plan.max_offset)).collect();
+    let spans = spans(rows.range(oldest..).map(|(day, _)| *day));
+    let parts: Vec<DaySpan> =
+        spans.iter().flat_map(|span| within_offset(*span, rows, plan.max_offset)).collect();
     let has_pages_behind = rows.values().all(|rows| *rows <= u64::from(plan.max_offset));
     let is_trial = plan.max_offset < Plan::Starter.limits().max_offset;
-    if has_pages_behind && (is_trial || parts.len() <= MOST_PARTS) { parts } else { ranges }
+    if has_pages_behind && (is_trial || parts.len() <= MOST_PARTS) { parts } else { spans }
 }
 
 /// The parts of a range that have no more rows than an offset passes, or one day.
-fn within_offset((from, to): (Date, Date), rows: &BTreeMap<Date, u64>, max_offset: u32) -> Vec<(Date, Date)> {
+fn within_offset(span: DaySpan, rows: &BTreeMap<Date, u64>, max_offset: u32) -> Vec<DaySpan> {
     let most = u64::from(max_offset);
-    let mut parts: Vec<(Date, Date)> = Vec::new();
+    let mut parts: Vec<DaySpan> = Vec::new();
     let mut sum = 0;
-    for (day, rows) in rows.range(from..=to).rev() {
+    for (day, rows) in rows.range(span.from..=span.to).rev() {
         sum += rows;
         match parts.last_mut() {
-            Some((oldest, _)) if sum <= most => *oldest = *day,
+            Some(part) if sum <= most => part.from = *day,
             _ => {
                 sum = *rows;
-                parts.push((*day, *day));
+                parts.push(DaySpan::one(*day));
             }
         }
     }
@@ -138,7 +138,7 @@ mod tests {
         let day = |day| date(2026, 7, day);
         let rows = [1, 2, 3, 4, 5, 9, 10].map(|of| (day(of), 1)).into();
         let parts = |most| -> Vec<(i8, i8)> {
-            parts(&rows, most).into_iter().map(|(from, to)| (from.day(), to.day())).collect()
+            parts(&rows, most).into_iter().map(|part| (part.from.day(), part.to.day())).collect()
         };
         assert_eq!(parts(7), [(10, 10), (9, 9), (5, 5), (4, 4), (3, 3), (2, 2), (1, 1)]);
         assert_eq!(parts(4), [(9, 10), (4, 5), (2, 3), (1, 1)]);
@@ -150,10 +150,11 @@ mod tests {
         let day = |day| date(2026, 7, day);
         let rows = [(1, 0), (2, 0), (3, 4), (4, 0), (5, 0), (6, 0), (8, 0)];
         let found = parts(&rows.map(|(of, rows)| (day(of), rows)).into(), 100);
-        let found: Vec<(i8, i8)> = found.into_iter().map(|(from, to)| (from.day(), to.day())).collect();
+        let found: Vec<(i8, i8)> = found.into_iter().map(|part| (part.from.day(), part.to.day())).collect();
         assert_eq!(found, [(8, 8), (4, 6), (3, 3), (1, 2)]);
         let empty = (0..100).map(|ago| (minus_days(day(8), ago), 0)).collect();
-        let spans: Vec<u32> = parts(&empty, 100).into_iter().map(|(from, to)| span_days(from, to)).collect();
+        let spans: Vec<u32> =
+            parts(&empty, 100).into_iter().map(|part| span_days(part.from, part.to)).collect();
         assert_eq!(spans, [MAX_SPAN_DAYS, 100 - MAX_SPAN_DAYS]);
     }
 }

@@ -6,7 +6,7 @@ use super::range_state::Expected;
 use super::split_read::{is_within_reach_by_sector, read_hot_days, walk_after};
 use crate::contract::eastern::{days_newest_first, minus_days};
 use crate::extract::error::Result;
-use crate::extract::plan::day_range::ranges;
+use crate::extract::plan::day_range::{DaySpan, spans};
 use crate::extract::query::slice::Slice;
 use hashbrown::HashSet;
 use jiff::civil::Date;
@@ -82,10 +82,10 @@ async fn read_again(
     let shares = reader.shares_now();
     let by_sector =
         incomplete.filter(|day| is_within_reach_by_sector(reader, &slice.on(*day), expected, &shares));
-    let mut together = ranges(by_sector);
-    together.retain(|(from, to)| from < to && days_newest_first(*from, *to).any(is_hot));
+    let mut together = spans(by_sector);
+    together.retain(|span| span.from < span.to && span.newest_first().any(is_hot));
     let mut complete: BTreeSet<Date> = BTreeSet::new();
-    for (from, to) in together {
+    for DaySpan { from, to } in together {
         complete.extend(read_together(reader, &slice.between(from, to), expected).await?);
     }
     let mut days = Vec::new();

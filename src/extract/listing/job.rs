@@ -12,7 +12,7 @@ use crate::extract::error::{ExtractError, Result, StoreError};
 use crate::extract::fetch::PageFetcher;
 use crate::extract::plan::change_rate::Pace;
 use crate::extract::plan::cost::DayRange;
-use crate::extract::plan::day_range::ranges;
+use crate::extract::plan::day_range::{DaySpan, spans};
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::row::SeenRow;
 use crate::extract::query::slice::{Filter, Slice};
@@ -156,7 +156,7 @@ async fn changed_days(
     job: &ListingJob,
 ) -> Result<BTreeMap<Date, u64>> {
     let (mut changed, mut compared) = (BTreeMap::new(), Ok(()));
-    for (from, to) in ranges(job.proven.keys().copied()) {
+    for DaySpan { from, to } in spans(job.proven.keys().copied()) {
         let slice = Slice { filter: job.filter.clone(), from, to };
         compared = full_read::find_changed(reader, &slice, None, &job.proven, &mut changed).await;
         if compared.is_err() {
@@ -220,7 +220,7 @@ fn join_new_days(
 
 /// What to read, newest first: unread day ranges, with whether they are read in parts, and ranges of changed days.
 fn newest_first(unread: Vec<DayRange>, moved: BTreeSet<Date>) -> Vec<(Date, Date, Option<bool>)> {
-    let moved = ranges(moved).into_iter().map(|(from, to)| (from, to, None));
+    let moved = spans(moved).into_iter().map(|span| (span.from, span.to, None));
     let unread = unread.into_iter().map(|range| (range.from, range.to, Some(range.in_parts)));
     let mut all: Vec<_> = unread.chain(moved).collect();
     all.sort_by_key(|(_, to, _)| std::cmp::Reverse(*to));

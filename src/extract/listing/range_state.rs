@@ -2,6 +2,7 @@
 
 use super::read_pages::ReadPages;
 use crate::contract::plan::PlanLimits;
+use crate::extract::plan::day_range::DaySpan;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::row::SeenRow;
 use crate::extract::query::row_set::Seen;
@@ -54,14 +55,14 @@ pub(crate) type Expected = BTreeMap<Date, f64>;
 pub(crate) struct Walked {
     /// The slice's total, by its first page.
     pub(crate) total: u64,
-    /// Ranges of days, oldest to newest, in which drift may have hidden a row.
-    pub(crate) doubtful: Vec<(Date, Date)>,
+    /// Days in which drift may have hidden a row.
+    pub(crate) doubtful: Vec<DaySpan>,
 }
 
 impl Walked {
     /// Whether it may have missed a row of a day.
     pub(crate) fn doubts(&self, day: Date) -> bool {
-        self.doubtful.iter().any(|(from, to)| (*from..=*to).contains(&day))
+        self.doubtful.iter().any(|span| (span.from..=span.to).contains(&day))
     }
 }
 

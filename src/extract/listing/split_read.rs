@@ -16,7 +16,7 @@ use super::residual;
 use crate::contract::eastern::minus_days;
 use crate::extract::error::Result;
 use crate::extract::plan::cost::{self, NEAR_REACH, Outline};
-use crate::extract::plan::day_range::separate_hot_days;
+use crate::extract::plan::day_range::{DaySpan, separate_hot_days};
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::slice::Slice;
 use crate::extract::query::split::{self, Dimension, Part};
@@ -44,7 +44,7 @@ pub(crate) async fn walk_after(
         match walk_within_reach(reader, slice, &mut at).await? {
             End::Listing => break,
             End::Adrift => {
-                doubtful.push((slice.from, at.upper));
+                doubtful.push(DaySpan { from: slice.from, to: at.upper });
                 break;
             }
             End::OverReach { deepest } => {
@@ -54,7 +54,7 @@ pub(crate) async fn walk_after(
                 let split = split(reader, &left, expected, &head, deepest);
                 let (oldest, is_complete) = Box::pin(split).await?;
                 if !is_complete {
-                    doubtful.push((oldest, at.upper));
+                    doubtful.push(DaySpan { from: oldest, to: at.upper });
                 }
                 (at.upper, at.offset) = (minus_days(oldest, 1), 0);
             }
@@ -119,7 +119,7 @@ pub(crate) async fn read_hot_days(
     };
     let days = HotDays { slice, total, expected, head: &HashSet::new(), tail: None };
     let is_complete = cut_outermost(reader, &days).await?;
-    let doubtful = if is_complete { Vec::new() } else { vec![(slice.from, slice.to)] };
+    let doubtful = if is_complete { Vec::new() } else { vec![DaySpan { from: slice.from, to: slice.to }] };
     Ok(Walked { total, doubtful })
 }
 
@@ -139,7 +139,7 @@ async fn split(
     let shares = reader.shares_now();
     let outline = Outline::unlisted(&left.filter, &shares, reader.plan);
     let rows = |day: Date| expected.get(&day).copied().unwrap_or(0.0);
-    let ranges = separate_hot_days((left.from, left.to), &rows, &outline);
+    let ranges = separate_hot_days(DaySpan { from: left.from, to: left.to }, &rows, &outline);
     let hot = ranges.first().filter(|_| !reader.range.drift.is_likely());
     let oldest = hot.map_or(left.to, |days| days.from);
     let slice = &left.between(oldest, left.to);
@@ -290,7 +290,7 @@ async fn read_range(
     let near = |day: Date| expected.get(&day).copied().unwrap_or(0.0) / NEAR_REACH;
     let outline = Outline::unlisted(&slice.filter, &shares, reader.plan);
     let mut proof = Proof::Parts;
-    for range in separate_hot_days((slice.from, slice.to), &near, &outline) {
+    for range in separate_hot_days(DaySpan { from: slice.from, to: slice.to }, &near, &outline) {
         let slice = &slice.between(range.from, range.to);
         proof = proof.min(if range.in_parts {
             let total = reader.total(slice).await?;

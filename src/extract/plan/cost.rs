@@ -3,7 +3,7 @@
 //! Cost is measured in requests. *Waste* is the requests beyond full pages: half a page for each part, the waste of parts that
 //! have days over reach themselves, and the search for rows that no part returns.
 
-use crate::contract::eastern::{minus_days, span_days};
+use crate::contract::eastern::days_newest_first;
 use crate::contract::plan::PlanLimits;
 use crate::extract::query::histogram::{Shares, USUAL_SECTORS};
 use crate::extract::query::slice::Filter;
@@ -70,12 +70,12 @@ fn least_waste(rows_by_day: &[f64], outline: &Outline<'_>) -> Option<(f64, Dimen
 
 /// Requests that reading hot days takes beyond full pages.
 pub(crate) fn cost_of_hot_days(
-    (from, to): (Date, Date),
+    days: impl IntoIterator<Item = Date>,
     expected: &dyn Fn(Date) -> f64,
     outline: &Outline<'_>,
 ) -> f64 {
-    let days: Vec<f64> = (0..span_days(from, to)).map(|back| expected(minus_days(to, back))).collect();
-    least_waste(&days, outline).map_or(HOPELESS, |(waste, _)| waste)
+    let rows_by_day: Vec<f64> = days.into_iter().map(expected).collect();
+    least_waste(&rows_by_day, outline).map_or(HOPELESS, |(waste, _)| waste)
 }
 
 /// Requests until `rows` rows are found, when parts are requested in order and a row is in each with a probability by its weight.
@@ -110,14 +110,15 @@ pub(crate) fn price_full_read(
     let reach = u64::from(plan.reach_rows());
     let rows_on = |day: Date| expected(day) as f64;
     let price = |range: &DayRange| {
-        let days = (0..span_days(range.from, range.to)).map(|back| minus_days(range.to, back));
-        let rows: u64 = days.clone().map(expected).sum();
+        let days = || days_newest_first(range.from, range.to);
+        let rows: u64 = days().map(expected).sum();
         let pages = plan.pages_for(rows + rows / reach).max(1);
         let waste: f64 = if range.in_parts {
-            cost_of_hot_days((range.from, range.to), &rows_on, outline)
+            cost_of_hot_days(days(), &rows_on, outline)
         } else {
-            days.filter(|day| expected(*day) > reach)
-                .map(|day| cost_of_hot_days((day, day), &rows_on, outline))
+            days()
+                .filter(|day| expected(*day) > reach)
+                .map(|day| cost_of_hot_days([day], &rows_on, outline))
                 .sum()
         };
         pages + waste.round() as u64
@@ -262,6 +263,7 @@ fn waste_of_walk(rows: f64, plan: &PlanLimits) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::eastern::minus_days;
     use crate::contract::plan::Plan;
     use crate::extract::query::slice::Filter;
     use jiff::civil::date;
@@ -306,7 +308,7 @@ mod tests {
         let filter = Filter::default();
         let outline = Outline::unlisted(&filter, &shares, &STARTER);
         let day = date(2026, 7, 31);
-        let cost = |rows: f64| cost_of_hot_days((day, day), &|_| rows, &outline);
+        let cost = |rows: f64| cost_of_hot_days([day], &|_| rows, &outline);
         let (little, some, much) = (cost(1_060.0), cost(1_600.0), cost(5_000.0));
         assert!(little < some && some < much, "{little} {some} {much}");
         assert!(little < 5.0, "10 rows below reach, in few prefixes: {little}");

@@ -1,25 +1,42 @@
 //! Which days are read together (pure): ranges of days, with hot days separated from quiet ones.
 
 use super::cost::{DayRange, Outline, cost_of_hot_days};
-use crate::contract::eastern::{minus_days, plus_days, span_days};
+use crate::contract::eastern::{days_newest_first, minus_days, plus_days, span_days};
 use crate::contract::search::MAX_SPAN_DAYS;
 use jiff::civil::Date;
 
-/// The ranges of consecutive days in `days`, newest first, none longer than a search may span.
-pub(crate) fn ranges(days: impl IntoIterator<Item = Date>) -> Vec<(Date, Date)> {
+/// Consecutive days, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DaySpan {
+    pub(crate) from: Date,
+    pub(crate) to: Date,
+}
+
+impl DaySpan {
+    pub(crate) const fn one(day: Date) -> Self {
+        Self { from: day, to: day }
+    }
+
+    pub(crate) fn newest_first(self) -> impl Iterator<Item = Date> {
+        days_newest_first(self.from, self.to)
+    }
+}
+
+/// The spans of consecutive days in `days`, newest first, none longer than a search may span.
+pub(crate) fn spans(days: impl IntoIterator<Item = Date>) -> Vec<DaySpan> {
     let mut days: Vec<Date> = days.into_iter().collect();
     days.sort_unstable_by(|a, b| b.cmp(a));
     days.dedup();
-    let mut ranges: Vec<(Date, Date)> = Vec::new();
+    let mut spans: Vec<DaySpan> = Vec::new();
     for day in days {
-        match ranges.last_mut() {
-            Some((from, to)) if minus_days(*from, 1) == day && span_days(day, *to) <= MAX_SPAN_DAYS => {
-                *from = day
+        match spans.last_mut() {
+            Some(span) if minus_days(span.from, 1) == day && span_days(day, span.to) <= MAX_SPAN_DAYS => {
+                span.from = day
             }
-            _ => ranges.push((day, day)),
+            _ => spans.push(DaySpan::one(day)),
         }
     }
-    ranges
+    spans
 }
 
 /// The day ranges to read, newest first. Each has at most about `rows_at_once` rows; hot days are separated from quiet ones.
@@ -29,65 +46,61 @@ pub(crate) fn plan_day_ranges(
     outline: &Outline<'_>,
     rows_at_once: f64,
 ) -> Vec<DayRange> {
-    let bounded = ranges(days).into_iter().flat_map(|range| cut_by_rows(range, expected, rows_at_once));
-    bounded.flat_map(|range| separate_hot_days(range, expected, outline)).collect()
+    let bounded = spans(days).into_iter().flat_map(|span| cut_by_rows(span, expected, rows_at_once));
+    bounded.flat_map(|span| separate_hot_days(span, expected, outline)).collect()
 }
 
-fn cut_by_rows((from, to): (Date, Date), expected: &dyn Fn(Date) -> f64, most: f64) -> Vec<(Date, Date)> {
+fn cut_by_rows(span: DaySpan, expected: &dyn Fn(Date) -> f64, most: f64) -> Vec<DaySpan> {
     let mut cut = Vec::new();
-    let (mut upper, mut rows) = (to, 0.0);
-    for back in 0..span_days(from, to) {
-        let day = minus_days(to, back);
+    let (mut to, mut rows) = (span.to, 0.0);
+    for day in span.newest_first() {
         rows += expected(day);
-        if rows > most && day < upper {
-            cut.push((plus_days(day, 1), upper));
-            (upper, rows) = (day, expected(day));
+        if rows > most && day < to {
+            cut.push(DaySpan { from: plus_days(day, 1), to });
+            (to, rows) = (day, expected(day));
         }
     }
-    cut.push((from, upper));
+    cut.push(DaySpan { from: span.from, to });
     cut
 }
 
 /// Splits a range into hot ranges, which begin and end with a day expected over reach, and the quiet days around them.
 pub(crate) fn separate_hot_days(
-    (from, to): (Date, Date),
+    span: DaySpan,
     expected: &dyn Fn(Date) -> f64,
     outline: &Outline<'_>,
 ) -> Vec<DayRange> {
     let reach = f64::from(outline.plan.reach_rows());
-    let newest_first = (0..span_days(from, to)).map(|back| minus_days(to, back));
-    let hot: Vec<Date> = newest_first.filter(|day| expected(*day) > reach).collect();
+    let hot: Vec<Date> = span.newest_first().filter(|day| expected(*day) > reach).collect();
     let mut ranges = Vec::new();
-    let mut upper = Some(to);
-    for (oldest, newest) in hot_ranges(&hot, expected, outline) {
-        if let Some(to) = upper.filter(|to| newest < *to) {
-            ranges.push(DayRange { from: plus_days(newest, 1), to, in_parts: false });
+    let mut upper = Some(span.to);
+    for DaySpan { from, to } in hot_spans(&hot, expected, outline) {
+        if let Some(upper) = upper.filter(|upper| to < *upper) {
+            ranges.push(DayRange { from: plus_days(to, 1), to: upper, in_parts: false });
         }
-        ranges.push(DayRange { from: oldest, to: newest, in_parts: oldest != newest });
-        upper = Some(minus_days(oldest, 1)).filter(|upper| from <= *upper);
+        ranges.push(DayRange { from, to, in_parts: from != to });
+        upper = Some(minus_days(from, 1)).filter(|upper| span.from <= *upper);
     }
     if let Some(to) = upper {
-        ranges.push(DayRange { from, to, in_parts: false });
+        ranges.push(DayRange { from: span.from, to, in_parts: false });
     }
     ranges
 }
 
-/// The ranges in which hot days, newest first, are read: one, unless two without the longest quiet time between cost less.
-fn hot_ranges(hot: &[Date], expected: &dyn Fn(Date) -> f64, outline: &Outline<'_>) -> Vec<(Date, Date)> {
-    let (Some(newest), Some(oldest)) = (hot.first().copied(), hot.last().copied()) else {
+/// The spans in which hot days, newest first, are read: one, unless two without the longest quiet time between cost less.
+fn hot_spans(hot: &[Date], expected: &dyn Fn(Date) -> f64, outline: &Outline<'_>) -> Vec<DaySpan> {
+    let (Some(to), Some(from)) = (hot.first().copied(), hot.last().copied()) else {
         return Vec::new();
     };
     let quiet = |at: &usize| span_days(hot[*at], hot[*at - 1]);
     let Some(split) = (1..hot.len()).max_by_key(quiet).filter(|at| quiet(at) > 2) else {
-        return vec![(oldest, newest)];
+        return vec![DaySpan { from, to }];
     };
-    let cost =
-        |ranges: &[(Date, Date)]| ranges.iter().map(|days| cost_of_hot_days(*days, expected, outline)).sum();
-    let mut two = hot_ranges(&hot[..split], expected, outline);
-    two.extend(hot_ranges(&hot[split..], expected, outline));
-    let (one, together): (_, f64) = ([(oldest, newest)], cost(&[(oldest, newest)]));
-    let separately: f64 = cost(&two);
-    if together <= separately { one.to_vec() } else { two }
+    let cost = |span: &DaySpan| cost_of_hot_days(span.newest_first(), expected, outline);
+    let mut two = hot_spans(&hot[..split], expected, outline);
+    two.extend(hot_spans(&hot[split..], expected, outline));
+    let one = DaySpan { from, to };
+    if cost(&one) <= two.iter().map(cost).sum() { vec![one] } else { two }
 }
 
 #[cfg(test)]
@@ -129,13 +142,13 @@ mod tests {
             let (filter, shares) = (Filter::default(), Shares::default());
             let outline = Outline::unlisted(&filter, &shares, &STARTER);
             let back = |days: Option<&u32>| minus_days(today, days.copied().unwrap_or(0));
-            let all = (back(hot.keys().last()), back(hot.keys().next()));
-            let ranges = separate_hot_days((minus_days(today, 91), today), &expected, &outline);
+            let all = DaySpan { from: back(hot.keys().last()), to: back(hot.keys().next()) };
+            let ranges = separate_hot_days(DaySpan { from: minus_days(today, 91), to: today }, &expected, &outline);
             let is_hot = |range: &&DayRange| expected(range.to) > 1_050.0;
             let hot_ranges: Vec<&DayRange> = ranges.iter().filter(is_hot).collect();
-            let cost: f64 =
-                hot_ranges.iter().map(|days| cost_of_hot_days((days.from, days.to), &expected, &outline)).sum();
-            prop_assert!(cost <= cost_of_hot_days(all, &expected, &outline) + 1e-6);
+            let cost_of = |days: DaySpan| cost_of_hot_days(days.newest_first(), &expected, &outline);
+            let cost: f64 = hot_ranges.iter().map(|range| cost_of(DaySpan { from: range.from, to: range.to })).sum();
+            prop_assert!(cost <= cost_of(all) + 1e-6);
         }
 
         #[test]
@@ -151,16 +164,16 @@ mod tests {
             let ranges = ranges_of(days.clone(), &expected, rows_at_once as f64);
             let read: Vec<Date> = ranges
                 .iter()
-                .flat_map(|s| crate::contract::eastern::days_newest_first(s.from, s.to))
+                .flat_map(|s| days_newest_first(s.from, s.to))
                 .collect();
             prop_assert_eq!(read, days);
             for range in &ranges {
                 prop_assert!(span_days(range.from, range.to) <= MAX_SPAN_DAYS);
-                let days = crate::contract::eastern::days_newest_first(range.from, range.to);
+                let days = days_newest_first(range.from, range.to);
                 let rows: f64 = days.map(expected).sum();
                 prop_assert!(rows <= rows_at_once as f64 || range.from == range.to);
                 prop_assert!(range.in_parts || range.from == range.to
-                    || !crate::contract::eastern::days_newest_first(range.from, range.to).any(hot));
+                    || !days_newest_first(range.from, range.to).any(hot));
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
 use crate::extract::detail::{DETAILS, LookUp, OFFICERS};
-use crate::extract::plan::day_range::ranges;
+use crate::extract::plan::day_range::{DaySpan, spans};
 use crate::extract::query::slice::Slice;
 use crate::extract::reference::{COUNTS, REFERENCE, plan_is_known, plan_limits};
 use crate::lake::Commit;
@@ -198,9 +198,9 @@ fn worth_asking(listings: &[Listing], inputs: &PlanInputs<'_>) -> Question {
     match &typed[..] {
         _ if untyped.iter().any(|(_, need)| beyond_counts(need)) => Question::Stats,
         [] => Question::Nothing,
-        [(listing, need)] => match ranges(need.filling.keys().chain(&need.unread).copied())[..] {
+        [(listing, need)] => match spans(need.filling.keys().chain(&need.unread).copied())[..] {
             [] => Question::Nothing,
-            [(from, to)] => Question::Total { listing: *listing, from, to },
+            [DaySpan { from, to }] => Question::Total { listing: *listing, from, to },
             _ => Question::Stats,
         },
         _ => Question::Stats,

@@ -9,7 +9,7 @@ use crate::contract::listing::Listing;
 use crate::contract::param::MAX_DAYS;
 use crate::extract::listing::{CHECK, SETTLING};
 use crate::extract::plan::cost::{price_full_read, price_lost, price_newest_ends};
-use crate::extract::plan::day_range::ranges;
+use crate::extract::plan::day_range::{DaySpan, spans};
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -95,12 +95,12 @@ pub(crate) fn check_price(listings: &[Listing], inputs: &PlanInputs<'_>) -> Stag
 /// The cost of reading the newest ends of days, by the rows that came to each, and of finding the rows that others lost.
 fn of_days(listing: Listing, growth: &BTreeMap<Date, u64>, inputs: &PlanInputs<'_>) -> u64 {
     let known = |day: Date| inputs.known_rows(listing, day);
-    let newest_ends = |(from, to): (Date, Date)| {
+    let newest_ends = |span: DaySpan| {
         let rows = |day: Date| (growth.get(&day).copied().unwrap_or(0), known(day));
-        let rows: Vec<(u64, u64)> = days_newest_first(from, to).map(rows).collect();
+        let rows: Vec<(u64, u64)> = span.newest_first().map(rows).collect();
         price_newest_ends(&rows, inputs.plan)
     };
-    let read: u64 = ranges(growth.keys().copied()).into_iter().map(newest_ends).sum();
+    let read: u64 = spans(growth.keys().copied()).into_iter().map(newest_ends).sum();
     let pace = inputs.pace(listing);
     let shrank =
         |day: Date| listing == Listing::Untyped && inputs.change(day).is_some_and(|change| change < 0);
@@ -125,8 +125,8 @@ fn of_uncounted(listing: Listing, need: &Need, inputs: &PlanInputs<'_>) -> u64 {
     };
     let found = pace.discovered_after(inputs.nights_since_complete(listing));
     let likely = |day: Date| found.unwrap_or_else(|| counted.likely(inputs, day) * share);
-    let price = |(from, to): (Date, Date)| {
-        let days: Vec<Date> = days_newest_first(from, to).collect();
+    let price = |span: DaySpan| {
+        let days: Vec<Date> = span.newest_first().collect();
         let rows: u64 = days.iter().map(|day| inputs.known_rows(listing, *day)).sum();
         let changed: f64 = days.iter().map(|day| likely(*day)).sum();
         let halvings = (days.len() as f64 / changed.max(1.0)).log2().max(1.0);
@@ -135,7 +135,7 @@ fn of_uncounted(listing: Listing, need: &Need, inputs: &PlanInputs<'_>) -> u64 {
         let assumed = 1.0 + counted.losing * (price_lost(mean, inputs.plan) - 1.0).max(0.0);
         1 + (changed * (halvings + pace.sum(|run| run.discovered).of_day(assumed))).round() as u64
     };
-    ranges(need.proven.keys().copied()).into_iter().map(price).sum()
+    spans(need.proven.keys().copied()).into_iter().map(price).sum()
 }
 
 /// How often the counts of old days change.
