@@ -93,7 +93,7 @@ fn load(
 
 /// Writes the record of a run that begins, or that ends as given.
 fn end_run(lake: &Lake, run_id: &str, finished: Option<&str>) -> Result {
-    let mut record = RunRecord::begun(run_id, "test", (at(1), jiff::civil::date(2026, 11, 20)));
+    let mut record = RunRecord::begun(run_id, "test", at(1), jiff::civil::date(2026, 11, 20));
     record.finished = finished.map(str::to_owned);
     lake.run(run_id)?.close(&mut record)
 }

@@ -97,7 +97,7 @@ fn new_record(pipeline: &Pipeline, context: &RunContext) -> RunRecord {
     RunRecord {
         pipeline_file: pipeline.file_or_name(),
         pipeline_digest: pipeline.digest.clone(),
-        ..RunRecord::begun(&run_id, name, (started_at, context.today))
+        ..RunRecord::begun(&run_id, name, started_at, context.today)
     }
 }
 

@@ -11,8 +11,7 @@ pub(crate) fn replay_run(session: &Session<'_>, run_id: &str, publish: bool) -> 
     let lake = open_lake(session)?;
     require_snapshot(&lake)?;
     let lock = lake.lock("replay", &(session.world.holder)())?;
-    let publish = publish.then(|| (session.now(), session.today));
-    let replayed = replay(&lake, &lock, run_id, publish)?;
+    let replayed = replay(&lake, &lock, run_id, publish, session.now(), session.today)?;
     session.report(&replayed, || text(&replayed))?;
     let is_settled = replayed.is_equal() || replayed.published.is_some();
     Ok(if is_settled { exit::DONE } else { exit::CHECK_FAILED })

@@ -32,7 +32,7 @@ pub(crate) fn repair_lake(session: &Session<'_>) -> Result<u8, CommandError> {
     let lake = open_lake_as_it_is(session)?;
     let now = session.now();
     let (lock, run_id) = session.lock_unrepaired(&lake, "repair")?;
-    let repaired = repair(&lake, &lock, &run_id, (now, session.today)).map_err(stays_damaged)?;
+    let repaired = repair(&lake, &lock, &run_id, now, session.today).map_err(stays_damaged)?;
     let value = json!({
         "actions": repaired.actions, "snapshot": repaired.snapshot, "left": repaired.left,
     });

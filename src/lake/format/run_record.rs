@@ -69,7 +69,7 @@ impl RunRecord {
     }
 
     /// The record of a run that begins now, with nothing planned. A rollback is such a run too.
-    pub fn begun(run_id: &str, pipeline: &str, (started_at, today): (Timestamp, Date)) -> Self {
+    pub fn begun(run_id: &str, pipeline: &str, started_at: Timestamp, today: Date) -> Self {
         Self {
             run_id: run_id.to_owned(),
             pipeline: pipeline.to_owned(),

@@ -27,7 +27,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    pub(super) fn new((observed_at, observed_on): (Timestamp, Date), run_id: &str) -> Self {
+    pub(super) fn new(observed_at: Timestamp, observed_on: Date, run_id: &str) -> Self {
         Self { observed_at, observed_on, run_id: run_id.to_owned(), rows: Vec::new() }
     }
 
@@ -37,7 +37,7 @@ impl Changes {
 
     /// Adds a business that appeared, vanished or returned.
     pub(super) fn push(&mut self, business_id: i64, change: Change) {
-        self.push_field(business_id, change, "", (None, None));
+        self.push_field(business_id, change, "", None, None);
     }
 
     /// Adds one field of a business that changed, with its old and new value.
@@ -46,7 +46,8 @@ impl Changes {
         business_id: i64,
         change: Change,
         field: &str,
-        (old, new): (Option<String>, Option<String>),
+        old: Option<String>,
+        new: Option<String>,
     ) {
         let (observed_at, observed_on) = (self.observed_at, self.observed_on);
         let (run_id, field) = (self.run_id.clone(), field.to_owned());

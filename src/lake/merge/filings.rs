@@ -88,7 +88,7 @@ impl Staging {
             listings,
             same_run: self.changes_of_this_run()?,
             delta: TableDelta { read: spilled.read(), ..TableDelta::default() },
-            changes: Changes::new((observed_at, observed_on), &self.run_id),
+            changes: Changes::new(observed_at, observed_on, &self.run_id),
             moves,
         };
         for month in self.months_to_merge(&spilled, &merge) {

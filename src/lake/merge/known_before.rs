@@ -51,7 +51,7 @@ impl KnownBefore {
     }
 
     /// What is known of a business without a row that is observed in a listing: its Date32 day, and whether of fictitious names.
-    pub(super) fn of_business(&self, id: i64, (day, is_fictitious): (i32, bool)) -> Option<Past> {
+    pub(super) fn of_business(&self, id: i64, day: i32, is_fictitious: bool) -> Option<Past> {
         let listing = day_of_epoch(day).map(|day| (day, is_fictitious));
         let is_lost =
             |(day, _): &(Date, bool)| Month::of(*day).and_then(|month| self.losses.months.get(&month));
@@ -84,9 +84,9 @@ mod tests {
         losses.note(month, at(70));
         losses.note_read([(day, false), (other, false)]);
         assert_eq!(losses.read, BTreeSet::from([(day, false)]));
-        let known = |losses: &Losses, listing: (Date, bool)| {
+        let known = |losses: &Losses, (day, is_fictitious): (Date, bool)| {
             let known = KnownBefore { by_id: HashMap::new(), losses: losses.clone() };
-            known.of_business(7, (epoch_days(listing.0), listing.1)).map(|past| past.first_seen)
+            known.of_business(7, epoch_days(day), is_fictitious).map(|past| past.first_seen)
         };
         assert_eq!(known(&losses, (day, true)), Some(50_000_000));
         assert_eq!(known(&losses, (day, false)), None);

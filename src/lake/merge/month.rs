@@ -181,8 +181,8 @@ impl Merged {
         }
         let before = changes.len();
         for field in sides.data.iter().filter(|field| (field.compare)(row, seen) != Ordering::Equal) {
-            let values = (value_text(field.old, row)?, value_text(field.new, seen)?);
-            changes.push_field(business_id, Change::Changed, field.name, values);
+            let (old, new) = (value_text(field.old, row)?, value_text(field.new, seen)?);
+            changes.push_field(business_id, Change::Changed, field.name, old, new);
         }
         let (was_listed, is_listed) = (sides.old.listed.value(row), sides.new.listed.value(seen));
         let is_changed = changes.len() > before;
@@ -219,7 +219,8 @@ impl Merged {
         changes: &mut Changes,
     ) {
         let (id, observed, is_listed) = (new.ids[seen], new.changed[seen], new.listed.value(seen));
-        let past = listings.known_before.of_business(id, new.listing(seen));
+        let (day, is_fictitious) = new.listing(seen);
+        let past = listings.known_before.of_business(id, day, is_fictitious);
         if past.is_some_and(|past| past.was_gone) && is_listed {
             changes.push(id, Change::Returned);
             self.counts.returned += 1;

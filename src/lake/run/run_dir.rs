@@ -206,7 +206,7 @@ impl RunDir {
         let summary = summary.and_then(|bytes| serde_json::from_slice::<Ended>(&bytes).ok());
         let known_day = commit.map(|commit| commit.today).or(summary.as_ref().map(|ended| ended.today));
         let today = known_day.unwrap_or_else(|| eastern_day(started_at));
-        let mut record = RunRecord::begun(&self.run_id, pipeline, (started_at, today));
+        let mut record = RunRecord::begun(&self.run_id, pipeline, started_at, today);
         record.finished = Some(match summary {
             Some(Ended { held: Some(_), .. }) => RunRecord::HELD.to_owned(),
             Some(Ended { stopped: None, outcome, .. }) => outcome,
@@ -261,8 +261,9 @@ mod tests {
     use super::*;
 
     fn record(run_id: &str, second: i64) -> RunRecord {
-        let begun = (Timestamp::from_second(second).expect("an instant"), jiff::civil::date(2026, 11, 20));
-        RunRecord { plan: serde_json::json!({"slices": 3}), ..RunRecord::begun(run_id, "daily", begun) }
+        let (at, day) =
+            (Timestamp::from_second(second).expect("an instant"), jiff::civil::date(2026, 11, 20));
+        RunRecord { plan: serde_json::json!({"slices": 3}), ..RunRecord::begun(run_id, "daily", at, day) }
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Lake {
         }
         self.open_snapshot(&base).tables()?;
         let run = self.run(run_id)?;
-        let mut record = RunRecord::begun(run_id, ROLLBACK, (now, today));
+        let mut record = RunRecord::begun(run_id, ROLLBACK, now, today);
         run.write_record(&record)?;
         let commit = self.stage_on(Base::Restored(snapshot), run_id)?.commit(CommitInfo {
             committed_at: now,

@@ -17,7 +17,7 @@ fn third_rows() -> Vec<Filing> {
 }
 
 fn record(finished: Option<&str>) -> RunRecord {
-    let begun = RunRecord::begun("r3", "test", (at(300), jiff::civil::date(2026, 11, 20)));
+    let begun = RunRecord::begun("r3", "test", at(300), jiff::civil::date(2026, 11, 20));
     RunRecord { finished: finished.map(str::to_owned), ..begun }
 }
 

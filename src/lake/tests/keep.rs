@@ -170,7 +170,7 @@ fn raw_pages_of_an_old_run_are_pruned_after_its_snapshots() -> Result {
     for (run_id, finished) in [("r1", true), ("r2", false), ("r3", true)] {
         let run = lake.run(run_id)?;
         run.raw()?.append("GET /x", 0, 200, at(1), b"page")?;
-        let mut record = crate::lake::RunRecord::begun(run_id, "daily", (at(1), date(2026, 11, 20)));
+        let mut record = crate::lake::RunRecord::begun(run_id, "daily", at(1), date(2026, 11, 20));
         record.finished = finished.then(|| "complete".to_owned());
         run.close(&mut record)?;
     }

@@ -27,7 +27,7 @@ fn two_machines_that_begin_with_one_id_do_not_share_a_run() -> Result {
     let (_base, place) = place();
     let at = jiff::Timestamp::UNIX_EPOCH;
     let record =
-        RunRecord::begun("20261123T222510294Z-daily-k3x9", "daily", (at, jiff::civil::date(2026, 11, 23)));
+        RunRecord::begun("20261123T222510294Z-daily-k3x9", "daily", at, jiff::civil::date(2026, 11, 23));
     let (one, two) = (place.open()?, place.other_machine().open()?);
     one.run(&record.run_id)?.begin(&record)?;
     let other = RunRecord { pipeline_digest: "another".to_owned(), ..record.clone() };
@@ -191,10 +191,9 @@ fn a_chunk_of_large_pages_ends_at_1_mib() -> Result {
 #[test]
 fn other_machines_see_run_records() -> Result {
     let (_base, place) = place();
-    let begun = (at(1), jiff::civil::date(2026, 11, 20));
-    let record = |finished: Option<&str>| crate::lake::RunRecord {
+    let record = |finished: Option<&str>| RunRecord {
         finished: finished.map(str::to_owned),
-        ..crate::lake::RunRecord::begun("r", "daily", begun)
+        ..RunRecord::begun("r", "daily", at(1), jiff::civil::date(2026, 11, 20))
     };
     let (one, two) = (place.open()?, place.other_machine().open()?);
     one.run("r")?.write_record(&record(None))?;
@@ -207,7 +206,7 @@ fn other_machines_see_run_records() -> Result {
 #[test]
 fn another_machine_resumes_a_run_in_a_folder_of_its_own() -> Result {
     let (_base, place) = place();
-    let begun = RunRecord::begun("r", "daily", (at(1), jiff::civil::date(2026, 11, 20)));
+    let begun = RunRecord::begun("r", "daily", at(1), jiff::civil::date(2026, 11, 20));
     let (one, two) = (place.open()?, place.other_machine().open()?);
     let run = one.run("r")?;
     run.begin(&begun)?;

@@ -81,7 +81,7 @@ pub fn import(pipeline: &Pipeline, spec: &ImportSpec, context: &ImportContext) -
     let record = RunRecord {
         pipeline_file: pipeline.file_or_name(),
         pipeline_digest: pipeline.digest.clone(),
-        ..RunRecord::begun(&run_id, name, (begun_at, context.today))
+        ..RunRecord::begun(&run_id, name, begun_at, context.today)
     };
     let dir = lake.run(&run_id)?;
     dir.begin(&record)?;

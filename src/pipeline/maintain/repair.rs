@@ -39,7 +39,8 @@ pub(crate) fn repair(
     lake: &Lake,
     lock: &LakeLock,
     run_id: &str,
-    (now, today): (Timestamp, Date),
+    now: Timestamp,
+    today: Date,
 ) -> Result<Repaired> {
     let mut repair = Repair { lake, lock, now, done: Repaired::default() };
     repair.small_things()?;
@@ -208,7 +209,7 @@ impl Repair<'_> {
 
     fn leave_out(&mut self, newest: &Commit, lost: &[DamagedFile], run_id: &str, today: Date) -> Result<()> {
         let run = self.lake.run(run_id)?;
-        let mut record = RunRecord::begun(run_id, REPAIR, (self.now, today));
+        let mut record = RunRecord::begun(run_id, REPAIR, self.now, today);
         run.write_record(&record)?;
         let digests = lost.iter().map(|file| file.entry.blake3.as_str()).collect();
         let mut staging = self.lake.stage_on(Base::NewestWithout(&digests), run_id)?;

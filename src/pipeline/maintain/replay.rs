@@ -53,7 +53,9 @@ pub(crate) fn replay(
     lake: &Lake,
     lock: &LakeLock,
     run_id: &str,
-    publish: Option<(Timestamp, Date)>,
+    publish: bool,
+    now: Timestamp,
+    today: Date,
 ) -> Result<Replayed> {
     let refuse = |why: &str| PipelineError::NotReplayable { run_id: run_id.to_owned(), why: why.to_owned() };
     let commits = commits_of(lake, run_id)?;
@@ -63,7 +65,7 @@ pub(crate) fn replay(
     if let Some(restored) = commits.iter().find_map(|commit| commit.restores) {
         return Err(refuse(&format!("it asked for nothing, and showed snapshot {restored} again")));
     }
-    if publish.is_some() && lake.current()?.is_some_and(|current| current.tables != last.tables) {
+    if publish && lake.current()?.is_some_and(|current| current.tables != last.tables) {
         return Err(refuse("another snapshot was published since; roll back to the run's own first"));
     }
     let mut replayed = Replayed { run_id: run_id.to_owned(), snapshots: Vec::new(), published: None };
@@ -72,9 +74,7 @@ pub(crate) fn replay(
         replayed.snapshots.push(compare(commit, &made.staging.manifests(), made.pages));
         made.staging.discard()?;
     }
-    if let Some((now, today)) = publish
-        && replayed.snapshots.last().is_some_and(|snapshot| !snapshot.different.is_empty())
-    {
+    if publish && replayed.snapshots.last().is_some_and(|snapshot| !snapshot.different.is_empty()) {
         replayed.published = Some(publish_again(lake, lock, last, now, today)?);
     }
     Ok(replayed)
