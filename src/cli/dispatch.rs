@@ -46,7 +46,7 @@ pub async fn carry_out(mut cli: Cli, world: &World) -> u8 {
 async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result<u8, CommandError> {
     match command {
         Command::Run { pipeline, yes, metrics_file } => {
-            command::run::run(session, pipeline.as_deref(), (*yes, metrics_file.as_deref()), log).await
+            command::run::run(session, pipeline.as_deref(), *yes, metrics_file.as_deref(), log).await
         }
         Command::Plan { pipeline } => command::run::plan(session, pipeline.as_deref(), log).await,
         Command::Demo => command::start::demo::demo(session, log).await,

@@ -203,7 +203,7 @@ impl Worker {
         let (at, expected) = (u32::try_from(number).unwrap_or(u32::MAX), file.expected());
         let (mut spooled, mut is_over) = (Ok(()), false);
         let read = read_lines(&mut text, file.kind.length(), &mut |line| {
-            spooled = self.take((file, expected), at, options.today, line, &mut found);
+            spooled = self.take(file, expected, at, options.today, line, &mut found);
             is_over = spooled.is_err() || found.sound.lines() == FIRST_LINES && found.sound.records() == 0;
             if is_over { Err(io::Error::other("see above")) } else { Ok(()) }
         });
@@ -226,7 +226,8 @@ impl Worker {
 
     fn take(
         &mut self,
-        (file, expected): (&SourceFile, Expected),
+        file: &SourceFile,
+        expected: Expected,
         number: u32,
         today: Date,
         line: Line<'_>,

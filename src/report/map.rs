@@ -39,7 +39,7 @@ pub(super) fn map(counties: &[County<'_>], windows: &Windows) -> Markup {
                         }
                     }
                 }
-                details { summary { "As equal tiles" } (tiles::tiles(counties, (&measures, &shades))) }
+                details { summary { "As equal tiles" } (tiles::tiles(counties, &measures, &shades)) }
             }
         }
     }

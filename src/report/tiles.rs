@@ -38,7 +38,7 @@ static TILES: LazyLock<Vec<(&str, &str, u32, u32)>> = LazyLock::new(|| {
 const TILE: u32 = 46;
 
 /// The tiles, shaded as the map is; each has the value of the measure that the reader chose.
-pub(super) fn tiles(counties: &[County<'_>], (measures, shades): (&[Measure], &[Shades])) -> Markup {
+pub(super) fn tiles(counties: &[County<'_>], measures: &[Measure], shades: &[Shades]) -> Markup {
     html! {
         svg viewBox={ "0 0 " (15 * TILE) " " (13 * TILE) } role="group" aria-label="The counties as equal tiles" {
             @for &(name, short, column, row) in TILES.iter() {

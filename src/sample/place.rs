@@ -64,7 +64,7 @@ fn foreign_place(line: &'static str) -> Option<(ForeignPlace, u64)> {
 }
 
 /// The place of a business. Companies formed out of state mostly have an address outside Florida, others rarely: 4% of all.
-pub(super) fn location((seed, shape): (u64, Shape), purpose: Purpose, id: u64, is_foreign: bool) -> Location {
+pub(super) fn location(seed: u64, shape: Shape, purpose: Purpose, id: u64, is_foreign: bool) -> Location {
     let mut draw = Draw::of(seed, purpose, id);
     let outside = if is_foreign { 0.6 } else { 0.021 };
     let found = match (draw.happens(outside), shape) {
@@ -154,7 +154,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     fn shaped(count: u64, shape: Shape) -> impl Iterator<Item = Location> {
-        (0..count).map(move |id| location((5, shape), Purpose::Place, id, id % 29 == 0))
+        (0..count).map(move |id| location(5, shape, Purpose::Place, id, id % 29 == 0))
     }
 
     fn sample(count: u64) -> impl Iterator<Item = Location> {

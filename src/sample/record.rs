@@ -28,16 +28,21 @@ pub(super) struct Numbered {
 pub(super) fn business(spec: &SampleSpec, names: &Names, filing: Numbered) -> SampleBusiness {
     let Numbered { posting, posted, id, .. } = filing;
     let life = life(spec.seed, id, SERIES[posting.series].entity_type, posting.filed, posted, spec.today);
-    recorded((spec.seed, spec.shape), names, filing, life)
+    recorded(spec.seed, spec.shape, names, filing, life)
 }
 
 /// The business of a filing with its events.
-pub(super) fn recorded(world: (u64, Shape), names: &Names, filing: Numbered, life: Life) -> SampleBusiness {
-    let (seed, _) = world;
+pub(super) fn recorded(
+    seed: u64,
+    shape: Shape,
+    names: &Names,
+    filing: Numbered,
+    life: Life,
+) -> SampleBusiness {
     let Numbered { posting, posted, id, count } = filing;
     let series = &SERIES[posting.series];
     let place_purpose = if life.change == Some(Change::Moved) { Purpose::NewPlace } else { Purpose::Place };
-    let place = location(world, place_purpose, id, series.is_foreign);
+    let place = location(seed, shape, place_purpose, id, series.is_foreign);
     let named = names.name(id, series);
     let document_number = series.document_number(posted.year(), count);
     let summary = Summary {
@@ -53,7 +58,7 @@ pub(super) fn recorded(world: (u64, Shape), names: &Names, filing: Numbered, lif
         city: place.city.clone(),
         zip: place.zip.clone(),
         county: place.county.to_owned(),
-        industry: industry::industry(skewed(world, id, named.industry)),
+        industry: industry::industry(skewed(seed, shape, id, named.industry)),
     };
     let is_hot = place.zip == HOT_ZIP;
     let agent_purpose =
@@ -81,7 +86,7 @@ pub(super) fn recorded(world: (u64, Shape), names: &Names, filing: Numbered, lif
 }
 
 /// The industry in the sample's shape: 57% of the names imply nothing, 75% where one sector is large.
-fn skewed((seed, shape): (u64, Shape), id: u64, implied: &'static str) -> &'static str {
+fn skewed(seed: u64, shape: Shape, id: u64, implied: &'static str) -> &'static str {
     let is_lost = shape == Shape::OneSector && Draw::of(seed, Purpose::Skew, id).happens(0.42);
     if is_lost { industry::GENERAL } else { implied }
 }

@@ -61,12 +61,8 @@ fn business(spec: &RegisterSpec, names: &Names, kinds: &Weighted<usize>, id: u64
     let last_report_year = dissolved.unwrap_or(newest).year();
     let life = Life { dissolved, last_report_year, change: None };
     let posting = Posting { series, filed, is_back_dated: false };
-    recorded(
-        (spec.seed, Shape::Plain),
-        names,
-        Numbered { posting, posted: filed, id, count: FIRST_NUMBER + id },
-        life,
-    )
+    let filing = Numbered { posting, posted: filed, id, count: FIRST_NUMBER + id };
+    recorded(spec.seed, Shape::Plain, names, filing, life)
 }
 
 fn workday(day: Date, newest: Date, draw: &mut Draw) -> Date {

@@ -194,10 +194,11 @@ fn snapshot(lake: &Lake, now: Timestamp) -> Result<Vec<Finding>, LakeError> {
 /// # Errors
 /// The finding that kept the request from being sent.
 async fn account(session: &Session<'_>, lake: &Lake) -> Result<(Vec<Finding>, u64), Finding> {
-    let key = api_key(session.world).map_err(|error| note("key", format!("not checked: {error}")))?;
+    let (key, key_in) =
+        api_key(session.world).map_err(|error| note("key", format!("not checked: {error}")))?;
     let no_address = || note("key", "not checked: no address of the API in --base-url or SUNLAKE_BASE_URL");
     let base_url = &session.common.base_url.as_ref().ok_or_else(no_address)?.url;
-    let access = Access::of_flag(base_url, key).map_err(|error| failed("key", error))?;
+    let access = Access::of_flag(base_url, key, key_in).map_err(|error| failed("key", error))?;
     let (key, now) = (access.key.clone(), session.world.now);
     let (_switch, stop) = StopSwitch::new();
     let ledger = Ledger::of(&state_dir(session, lake), base_url, &key);

@@ -44,7 +44,8 @@ impl RunProbe {
 pub(crate) async fn run(
     session: &Session<'_>,
     named: Option<&Path>,
-    (yes, metrics_file): (bool, Option<&Path>),
+    yes: bool,
+    metrics_file: Option<&Path>,
     log: &Log,
 ) -> Result<u8, CommandError> {
     metrics_file.map_or(Ok(()), metrics_file::check)?;
@@ -67,7 +68,7 @@ pub(crate) async fn run(
     };
     let given = named.and_then(Path::file_stem).and_then(|stem| stem.to_str()).unwrap_or("");
     let pipeline = &read_pipeline(session, named).map_err(|error| failed(given, error))?;
-    let (summary, lake) = published(session, (pipeline, yes), log, &probe)
+    let (summary, lake) = published(session, pipeline, yes, log, &probe)
         .await
         .map_err(|error| failed(&pipeline.spec.name, error))?;
     write_metrics(session, metrics_file, &summary, &probe);
@@ -93,13 +94,14 @@ fn write_metrics(session: &Session<'_>, file: Option<&Path>, summary: &RunSummar
 
 pub(super) async fn published(
     session: &Session<'_>,
-    (pipeline, yes): (&Pipeline, bool),
+    pipeline: &Pipeline,
+    yes: bool,
     log: &Log,
     probe: &RunProbe,
 ) -> Result<(RunSummary, Lake), CommandError> {
     let lake = open_lake(session)?;
     if let Some(spec) = &pipeline.spec.import {
-        return imported(session, (pipeline, spec), lake, (log, probe));
+        return imported(session, pipeline, spec, lake, log, probe);
     }
     if !yes && is_asked(session, pipeline, &lake)? {
         let price = price(session, pipeline, &lake, log).await?;
@@ -123,9 +125,11 @@ pub(super) async fn published(
 /// Imports the state's files. There is no account, no request and nothing to ask.
 fn imported(
     session: &Session<'_>,
-    (pipeline, spec): (&Pipeline, &ImportSpec),
+    pipeline: &Pipeline,
+    spec: &ImportSpec,
     lake: Lake,
-    (log, probe): (&Log, &RunProbe),
+    log: &Log,
+    probe: &RunProbe,
 ) -> Result<(RunSummary, Lake), CommandError> {
     let lines = log.bar.start();
     let context = ImportContext {

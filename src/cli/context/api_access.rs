@@ -36,19 +36,16 @@ impl Access {
                     .hint(format!("give {FLAG}, or `[source] base_url` in the pipeline file")));
             }
         };
-        Self::new(base_url, address_in, api_key(session.world)?)
+        let (key, key_in) = api_key(session.world)?;
+        Self::new(base_url, address_in, key, key_in)
     }
 
     /// The access of a command without a pipeline.
-    pub(crate) fn of_flag(base_url: &str, key: (ApiKey, String)) -> Result<Self, CommandError> {
-        Self::new(base_url, FLAG.to_owned(), key)
+    pub(crate) fn of_flag(base_url: &str, key: ApiKey, key_in: String) -> Result<Self, CommandError> {
+        Self::new(base_url, FLAG.to_owned(), key, key_in)
     }
 
-    fn new(
-        base_url: &str,
-        address_in: String,
-        (key, key_in): (ApiKey, String),
-    ) -> Result<Self, CommandError> {
+    fn new(base_url: &str, address_in: String, key: ApiKey, key_in: String) -> Result<Self, CommandError> {
         if !is_of_the_web(base_url) {
             // The part before an @ may be a secret.
             let shown = if base_url.contains('@') {
@@ -140,7 +137,7 @@ mod tests {
 
     fn access(base_url: &str) -> Result<Access, CommandError> {
         let key = ApiKey::parse("flb_0").expect("a key");
-        Access::of_flag(base_url, (key, "SUNLAKE_API_KEY".to_owned()))
+        Access::of_flag(base_url, key, "SUNLAKE_API_KEY".to_owned())
     }
 
     fn refused(target: &str, status: u16) -> ClientError {

@@ -177,7 +177,7 @@ impl Mapping<'_> {
             fetched_at: seen.officers,
         };
         let officers: Vec<OfficerRow> = (0..).zip(officers).map(officer).collect();
-        Business { detail: detail(record, principal, id, (officers.len(), seen.detail)), filing, officers }
+        Business { detail: detail(record, principal, id, officers.len(), seen.detail), filing, officers }
     }
 
     fn filing(&self, record: &Record, current: &Current<'_>, principal: &Address, id: i64) -> FilingRow {
@@ -221,12 +221,7 @@ impl Mapping<'_> {
     }
 }
 
-fn detail(
-    record: &Record,
-    principal: Address,
-    id: i64,
-    (officers, fetched_at): (usize, Timestamp),
-) -> DetailRow {
+fn detail(record: &Record, principal: Address, id: i64, officers: usize, fetched_at: Timestamp) -> DetailRow {
     let [street, street2, city, state, zip, country] = principal;
     let has_mailing = record.mailing.iter().any(|part| !part.is_empty());
     let mailing = if has_mailing { record.mailing.clone().map(Some) } else { Default::default() };

@@ -31,7 +31,7 @@ pub(crate) async fn demo(session: &Session<'_>, log: &Log) -> Result<u8, Command
     let mut summaries = Vec::new();
     for name in PIPELINES {
         let pipeline = read_pipeline(session, Some(Path::new(name)))?;
-        let (summary, _) = run::published(session, (&pipeline, true), log, &RunProbe::default()).await?;
+        let (summary, _) = run::published(session, &pipeline, true, log, &RunProbe::default()).await?;
         if summary.exit_code != exit::DONE {
             session.report(&summary, || format!("{name}: {}\n", summary.outcome.name()))?;
             return Ok(summary.exit_code);
