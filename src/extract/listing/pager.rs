@@ -285,7 +285,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         let mut rows = Vec::with_capacity(page.records.len());
         for row in self.interner.rows(&page.records, slice.to) {
             let day = row.filed_date;
-            self.range.unordered |= rows.last().is_some_and(|above| !may_follow(row.id, day, *above));
+            self.range.unordered |=
+                rows.last().is_some_and(|(above, on)| !may_follow(row.id, day, *above, *on));
             rows.push((row.id, day));
             self.range.seen.insert(row);
         }
@@ -385,6 +386,6 @@ fn is_active(record: &RawRecord) -> bool {
 }
 
 /// Whether a row may follow another: on an older day, or on the same day with a smaller id. A record without an id may be anywhere.
-fn may_follow(id: i64, day: Date, above: (i64, Date)) -> bool {
-    day != above.1 || id < above.0 || above.0 < 0
+fn may_follow(id: i64, day: Date, above: i64, day_above: Date) -> bool {
+    day != day_above || id < above || above < 0
 }

@@ -286,7 +286,7 @@ impl ImportRun<'_> {
         state.read_once = true;
         state.ended = Some(self.record.run_id.clone());
         note_read_again(&mut state, &staged_rows(&staging)?);
-        ending.commit(staging, (journal, state), verdict, summary)
+        ending.commit(staging, journal, state, verdict, summary)
     }
 
     fn ending(&self) -> Ending<'_> {

@@ -21,7 +21,8 @@ use std::collections::BTreeMap;
 
 /// Merges the lists and counts of the run's day. The state of the parent snapshot has the times of those merged before.
 pub(crate) fn merge_lists(
-    (reference, counts): (&Reference, &[DailyCount]),
+    reference: &Reference,
+    counts: &[DailyCount],
     landing: &mut Landing,
     deltas: &mut BTreeMap<String, TableDelta>,
 ) -> Result<()> {

@@ -20,7 +20,6 @@ use crate::pipeline::plan::registry_estimate::{Question, known_names, register_p
 use crate::pipeline::plan::stale_days::MAX_DAYS_AHEAD;
 use crate::pipeline::publish::summary::RegisterSummary;
 use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenStart, label};
-use jiff::civil::Date;
 use std::collections::HashSet;
 
 impl Run<'_> {
@@ -47,8 +46,9 @@ impl Run<'_> {
         if is_resumed {
             self.request_total(asker).await?;
         }
-        let now = (self.state.register.total.unwrap_or(0), self.record.today);
-        let price = register_price(spec, &self.state.register, names.clone(), now, &self.plan);
+        let register = &self.state.register;
+        let total = register.total.unwrap_or(0);
+        let price = register_price(spec, register, names.clone(), total, self.record.today, &self.plan);
         self.progress.plan(asker.answered + price.requests);
         let result = self.read_starts(spec, asker, reference, landing, &mut names).await;
         let question = Question { spec, state: &self.state.register, progress: &self.register };
@@ -96,8 +96,11 @@ impl Run<'_> {
                 return Ok(());
             }
             let was_equal = self.state.register.equals_total();
-            for guess in guesses {
-                let rows = self.read_guess(spec, asker, &words, landing, names, (guess, &mut to)).await?;
+            let status = self.state.register.status.unwrap_or(spec.status).filter();
+            for Guess { prefix, is_fictitious, .. } in guesses {
+                let mut job = PrefixJob { prefix, is_fictitious, status, to };
+                let rows = self.read_job(asker, &words, landing, names, &mut job).await?;
+                to = job.to;
                 if rows > 0 && !was_equal && self.state.register.equals_total() {
                     // The others may not be worth a request any more.
                     break;
@@ -110,31 +113,26 @@ impl Run<'_> {
         Question { spec, state: &self.state.register, progress: &self.register }.next(names)
     }
 
-    /// Reads and lands a prefix; returns its rows. `to` is the newest day that this API accepts.
-    async fn read_guess(
+    /// Reads and lands a prefix; returns its rows. The job then ends with the newest day that this API accepts.
+    async fn read_job(
         &mut self,
-        spec: &RegistrySpec,
         asker: &mut PageFetcher<'_>,
         words: &FilterValues,
         landing: &mut Landing,
         names: &mut PrefixModel,
-        (guess, to): (Guess, &mut Date),
+        job: &mut PrefixJob,
     ) -> Result<u64> {
-        let Guess { prefix, is_fictitious, .. } = guess;
-        let status = self.state.register.status.unwrap_or(spec.status).filter();
-        let job = PrefixJob { prefix, is_fictitious, status, to: *to };
-        let shares = self.state.shares.entry(label(is_fictitious).to_owned()).or_default();
-        let mut reading = read_prefix(asker, &mut self.plan, words, shares, &job).await;
-        if *to > self.record.today && is_refused(&reading) {
+        let shares = self.state.shares.entry(label(job.is_fictitious).to_owned()).or_default();
+        let mut reading = read_prefix(asker, &mut self.plan, words, shares, job).await;
+        if job.to > self.record.today && is_refused(&reading) {
             // This API refuses future days: filings dated ahead are out of reach.
-            *to = self.record.today;
-            let job = PrefixJob { to: *to, ..job };
-            reading = read_prefix(asker, &mut self.plan, words, shares, &job).await;
+            job.to = self.record.today;
+            reading = read_prefix(asker, &mut self.plan, words, shares, job).await;
         }
         match reading? {
-            Some(reading) => asker.alongside(|| self.land_prefix(landing, &job, &reading, names))?,
+            Some(reading) => asker.alongside(|| self.land_prefix(landing, job, &reading, names))?,
             None => {
-                self.state.register.refused.insert(text(prefix));
+                self.state.register.refused.insert(text(job.prefix));
                 Ok(0)
             }
         }

@@ -148,7 +148,7 @@ async fn stages_without_days(
     let counties = fetch(client, &Call::counties()).await?.data;
     let businesses = u64::try_from(businesses(spec, &stats, &counties)).unwrap_or(0);
     let names = known_names(lake, commit, &state.register)?;
-    let priced = register_price(spec, &state.register, names, (businesses, context.today), plan);
+    let priced = register_price(spec, &state.register, names, businesses, context.today, plan);
     let lists = StagePrice::new(REFERENCE, 0, 5);
     Ok(Some(vec![lists, priced]))
 }

@@ -140,7 +140,7 @@ mod tests {
             facts.cover(Listing::Untyped, (1..=29).map(day), 1_000);
             facts.cover(FICTITIOUS, (1..=29).map(day), 200);
         }
-        let inputs = facts.inputs((if is_cold { day(30) } else { day(2) }, day(31)), 1_000);
+        let inputs = facts.inputs(if is_cold { day(30) } else { day(2) }, day(31), 1_000);
         let need = listing_need(FICTITIOUS, &inputs);
         let from = if is_cold { day(30) } else { day(17) };
         let total = total.map(|rows| KnownTotal { listing: FICTITIOUS, from, to: day(31), rows });

@@ -120,7 +120,7 @@ pub(crate) mod tests {
         }
 
         /// The inputs of a run on the Starter plan that may send `may_send` requests today.
-        pub(crate) fn inputs(&self, (from, today): (Date, Date), may_send: u32) -> PlanInputs<'_> {
+        pub(crate) fn inputs(&self, from: Date, today: Date, may_send: u32) -> PlanInputs<'_> {
             static STARTER: LazyLock<PlanLimits> = LazyLock::new(|| Plan::Starter.limits());
             PlanInputs {
                 coverage: &self.coverage,

@@ -137,9 +137,9 @@ pub(crate) fn listing_need(listing: Listing, inputs: &PlanInputs<'_>) -> Need {
     };
     let read_whole = inputs.state.read_whole.get(listing.label());
     let read_whole_on = |day: Date| read_whole.and_then(|days| days.get(&day)).copied();
-    let window = (inputs.from, inputs.today);
     let nights = inputs.nights_since_complete(listing);
-    let mut need = need(window, inputs.days(listing), &count_moved, &read_whole_on, nights);
+    let mut need =
+        need(inputs.from, inputs.today, inputs.days(listing), &count_moved, &read_whole_on, nights);
     if let Some(backoffs) = inputs.state.backoffs.get(listing.label()) {
         let is_due =
             |day: &Date| !backoffs.get(day).is_some_and(|of_day| of_day.is_backing_off(inputs.today));
@@ -213,7 +213,7 @@ mod tests {
         let (from, today) = (date(2026, 7, 2), date(2026, 7, 31));
         let counts = days_newest_first(from, today).map(|date| DailyCount { date, count: 1_000 }).collect();
         let facts = Facts { counts, ..Facts::default() };
-        let job = job(listing, &facts.inputs((from, today), may_send), &mut RunPlan::default());
+        let job = job(listing, &facts.inputs(from, today, may_send), &mut RunPlan::default());
         job.unread.iter().map(|range| span_days(range.from, range.to)).collect()
     }
 
@@ -236,7 +236,7 @@ mod tests {
         let days = BTreeMap::from([(newest, known(true)), (differs, known(false))]);
         let coverage = BTreeMap::from([(Listing::FICTITIOUS.label().to_owned(), days)]);
         let facts = Facts { coverage, ..Facts::default() };
-        let inputs = facts.inputs((differs, newest), 100);
+        let inputs = facts.inputs(differs, newest, 100);
         let job = job(Listing::FICTITIOUS, &inputs, &mut RunPlan::default());
         assert_eq!(job.doubtful, BTreeMap::from([(differs, Timestamp::MAX)]));
         assert_eq!(job.moved, BTreeSet::from([differs, newest]), "both are read together");

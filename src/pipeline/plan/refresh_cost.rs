@@ -177,7 +177,7 @@ mod tests {
         facts.cover(Listing::Untyped, days_newest_first(first, shrank), 1_000);
         facts.counts = [(grew, 1_010), (shrank, 999)].map(|(date, count)| DailyCount { date, count }).into();
         facts.state.pace.entry(Listing::Untyped.label().to_owned()).or_default().note(before);
-        let inputs = facts.inputs((first, date(2026, 5, 2)), 1_000);
+        let inputs = facts.inputs(first, date(2026, 5, 2), 1_000);
         let need = listing_need(Listing::Untyped, &inputs);
         let growth = need.moved.iter().map(|day| (*day, inputs.growth(*day))).collect();
         (of_days(Listing::Untyped, &growth, &inputs), of_uncounted(Listing::Untyped, &need, &inputs))

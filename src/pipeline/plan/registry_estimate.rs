@@ -170,7 +170,8 @@ pub(crate) fn register_price(
     spec: &RegistrySpec,
     state: &RegisterState,
     mut names: PrefixModel,
-    (total, today): (u64, Date),
+    total: u64,
+    today: Date,
     plan: &PlanLimits,
 ) -> StagePrice {
     let mut state = state.clone();

@@ -71,13 +71,14 @@ pub(crate) struct Need {
 /// What is to be read of a window. `count_moved`: whether a day's count differs from its rows; none without a count. `nights`: since
 /// the last run.
 pub(crate) fn need(
-    (from, today): (Date, Date),
+    from: Date,
+    today: Date,
     known: &BTreeMap<Date, KnownDay>,
     count_moved: &dyn Fn(Date) -> Option<bool>,
     read_whole_on: &dyn Fn(Date) -> Option<Date>,
     nights: u32,
 ) -> Need {
-    let is_due = |day: &Date| read_whole_on(*day).is_some_and(|read| is_due((from, *day), read, today));
+    let is_due = |day: &Date| read_whole_on(*day).is_some_and(|read| is_due(*day, read, from, today));
     let complete = known.iter().filter(|(day, known)| known.complete && (from..=today).contains(*day));
     let due = complete.map(|(day, _)| *day).filter(is_due);
     let mut need = Need { settling: oldest(due, from, nights), ..Need::default() };
@@ -113,7 +114,7 @@ fn oldest(due: impl Iterator<Item = Date>, from: Date, nights: u32) -> BTreeSet<
 }
 
 /// Whether a day has reached a settling age since it was read. The oldest day does not wait: tomorrow it cannot be read.
-fn is_due((from, day): (Date, Date), read: Date, today: Date) -> bool {
+fn is_due(day: Date, read: Date, from: Date, today: Date) -> bool {
     let age = |on: Date| span_days(day, on).saturating_sub(1);
     let passed = SETTLING_AGES.iter().any(|due| age(read) < *due && *due <= age(today));
     passed && (day == from || span_days(read, today) > RECENT_DAYS)
@@ -138,7 +139,7 @@ mod tests {
             (day(30), complete(7)),
         ]);
         let moved = |d: Date| (d == day(2)).then_some(true).or((d == day(1)).then_some(false));
-        let need = need((day(1), day(31)), &known, &moved, &|_| None, 1);
+        let need = need(day(1), day(31), &known, &moved, &|_| None, 1);
         assert_eq!(need.moved, BTreeSet::from([2, 4, 5].map(day)), "rows of an incomplete day are known");
         assert_eq!(need.filling, BTreeMap::from([(day(30), 7)]));
         assert!(need.proven.is_empty());
@@ -154,12 +155,12 @@ mod tests {
         let mut read = after(0);
         let mut readings = Vec::new();
         for age in 1..90 {
-            if is_due((long_before, day), read, after(age)) {
+            if is_due(day, read, long_before, after(age)) {
                 (readings, read) = ([readings, vec![age]].concat(), after(age));
             }
         }
         assert_eq!(readings, [14, 30]);
-        let is_due = |from, read, today| is_due((from, day), after(read), after(today));
+        let is_due = |from, read, today| is_due(day, after(read), from, after(today));
         assert!(!is_due(long_before, 13, 14) && is_due(long_before, 13, 20));
         assert!(is_due(day, 26, 30), "the last day on which it can be read");
         assert!(!is_due(day, 30, 30) && !is_due(long_before, 40, 80));
@@ -170,7 +171,7 @@ mod tests {
         let day = |d| date(2026, 7, d);
         let known = (1..=10).map(|d| (day(d), KnownDay { complete: true, ..KnownDay::default() })).collect();
         let settling = |from, nights| -> Vec<i8> {
-            let need = need((day(from), day(31)), &known, &|_| Some(false), &|_| Some(day(11)), nights);
+            let need = need(day(from), day(31), &known, &|_| Some(false), &|_| Some(day(11)), nights);
             need.settling.into_iter().map(|day| day.day()).collect()
         };
         assert_eq!(settling(1, 1), [1, 2, 3]);
@@ -185,9 +186,9 @@ mod tests {
             day,
             KnownDay { expected: 5, landed: 5, complete: true, ..KnownDay::default() },
         )]);
-        let need = need((day, day), &known, &|_| Some(true), &|_| Some(day), 1);
+        let need = need(day, day, &known, &|_| Some(true), &|_| Some(day), 1);
         assert!(need.settling.is_empty() && need.moved.contains(&day), "{today} is outside the window");
-        let need = super::need((day, today), &known, &|_| Some(true), &|_| Some(day), 1);
+        let need = super::need(day, today, &known, &|_| Some(true), &|_| Some(day), 1);
         assert!(need.settling.contains(&day) && need.moved.is_empty());
     }
 }

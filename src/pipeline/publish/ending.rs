@@ -78,7 +78,8 @@ impl Ending<'_> {
     pub(in crate::pipeline) fn commit(
         &self,
         staging: Staging,
-        (journal, mut state): (&Journal, RunState),
+        journal: &Journal,
+        mut state: RunState,
         verdict: Verdict,
         summary: &mut RunSummary,
     ) -> Result<()> {

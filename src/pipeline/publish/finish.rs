@@ -106,7 +106,7 @@ fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary
     if verdict.then != OnFailure::Tell && summary.stopped.is_some() {
         return Ok(());
     }
-    ending.commit(landing.staging, (&landing.journal, state_of(run, summary)), verdict, summary)
+    ending.commit(landing.staging, &landing.journal, state_of(run, summary), verdict, summary)
 }
 
 fn ending<'r>(run: &'r Run<'_>) -> Ending<'r> {

@@ -68,8 +68,8 @@ pub(crate) fn merge(
     }
     deltas.insert(Table::Filings.name().to_owned(), filings);
     deltas.insert(Table::Coverage.name().to_owned(), stage_coverage(landing)?);
-    if let Some(lists) = lists {
-        merge_lists(lists, landing, &mut deltas)?;
+    if let Some((reference, counts)) = lists {
+        merge_lists(reference, counts, landing, &mut deltas)?;
     }
     stage_calendar(&mut landing.staging, landing.today, &mut deltas)?;
     Ok((deltas, counts))

@@ -54,7 +54,7 @@ impl Run<'_> {
             let days = self.state.backoffs.entry(row.entity_type.clone()).or_default();
             let before = days.remove(&row.filed_date);
             let was_read = read.contains(&(row.entity_type.as_str(), row.filed_date));
-            let backoff = ReadBackoff::of_day(before, (was_read, row.complete), self.record.today);
+            let backoff = ReadBackoff::of_day(before, was_read, row.complete, self.record.today);
             days.extend(backoff.map(|backoff| (row.filed_date, backoff)));
         }
     }

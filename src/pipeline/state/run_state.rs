@@ -190,7 +190,7 @@ impl ReadBackoff {
 
     /// The backoff of a day after a run. None if the day is complete. A day that was not read, but only found to differ, keeps the one
     /// that it had.
-    pub(crate) fn of_day(before: Option<Self>, (was_read, complete): (bool, bool), on: Date) -> Option<Self> {
+    pub(crate) fn of_day(before: Option<Self>, was_read: bool, complete: bool, on: Date) -> Option<Self> {
         match (complete, was_read) {
             (true, _) => None,
             (false, true) => Some(Self::after(before, on)),
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn only_an_unsuccessful_reading_makes_a_day_wait() {
         let (on, before) = (date(2026, 7, 9), ReadBackoff { times: 2, on: date(2026, 7, 1) });
-        let of_day = |before, was_read, complete| ReadBackoff::of_day(before, (was_read, complete), on);
+        let of_day = |before, was_read, complete| ReadBackoff::of_day(before, was_read, complete, on);
         assert_eq!(of_day(Some(before), true, false), Some(ReadBackoff { times: 3, on }));
         assert_eq!(of_day(None, true, false), Some(ReadBackoff { times: 1, on }));
         assert_eq!(of_day(Some(before), false, false), Some(before), "it was only found to differ");
