@@ -74,7 +74,8 @@ struct ExpectedCall<'a> {
 pub(crate) struct PageFetcher<'a> {
     client: &'a Client,
     pages: &'a mut dyn PageStore,
-    asked: HashMap<String, u32>,
+    /// How often each target was requested.
+    occurrences: HashMap<String, u32>,
     expected: VecDeque<ExpectedCall<'a>>,
     /// Whether the expected requests are needed, whatever the answers are.
     is_sure: bool,
@@ -115,7 +116,7 @@ impl<'a> PageFetcher<'a> {
         Self {
             client,
             pages,
-            asked: HashMap::new(),
+            occurrences: HashMap::new(),
             expected: VecDeque::new(),
             is_sure: false,
             under_way: FuturesUnordered::new(),
@@ -181,8 +182,8 @@ impl<'a> PageFetcher<'a> {
     pub(crate) fn is_archived<T: Decode>(&mut self, call: &Call<T>) -> Result<bool> {
         let target = call.target().to_owned();
         let expected = self.expected.front().map(|expected| &expected.key);
-        let asked = self.asked.get(&target).copied().unwrap_or(0);
-        let occurrence = expected.filter(|key| key.target == target).map_or(asked, |key| key.occurrence);
+        let next = self.occurrences.get(&target).copied().unwrap_or(0);
+        let occurrence = expected.filter(|key| key.target == target).map_or(next, |key| key.occurrence);
         let mut key = PageKey { target, occurrence };
         while let Some(stored) = self.stored(&key)? {
             if stored.status != INVALIDATED && stored.received_at >= self.oldest {
@@ -224,7 +225,7 @@ impl<'a> PageFetcher<'a> {
     /// Invalidates the refusal that ends the run, so that a resumed run sends the request again.
     pub(crate) fn invalidate_refusal(&mut self, error: &ClientError) -> Result<()> {
         let ClientError::Refused { target, .. } = error else { return Ok(()) };
-        let Some(occurrence) = self.asked.get(target).and_then(|asked| asked.checked_sub(1)) else {
+        let Some(occurrence) = self.occurrences.get(target).and_then(|next| next.checked_sub(1)) else {
             return Ok(());
         };
         self.invalidate(&PageKey { target: target.clone(), occurrence })
@@ -258,9 +259,9 @@ impl<'a> PageFetcher<'a> {
     }
 
     fn new_key(&mut self, target: &str) -> PageKey {
-        let asked = self.asked.entry(target.to_owned()).or_insert(0);
-        let key = PageKey { target: target.to_owned(), occurrence: *asked };
-        *asked += 1;
+        let next = self.occurrences.entry(target.to_owned()).or_insert(0);
+        let key = PageKey { target: target.to_owned(), occurrence: *next };
+        *next += 1;
         key
     }
 

@@ -115,7 +115,7 @@ struct Tally {
     plan: Option<Plan>,
     wanted: Option<WantedDays>,
     /// Answers from the API, and when the first was asked for.
-    asked: u64,
+    answers: u64,
     begun: Instant,
     /// Time in which requests were delayed.
     paused: Duration,
@@ -189,7 +189,7 @@ impl Progress {
     /// Notes an answer, which took this many requests, and reports how far the run is.
     pub(crate) fn answered(&self, sent: u64, filings: u64, budget: &Budget, now: Timestamp) {
         let reading = self.with(|tally| {
-            tally.asked += u64::from(sent > 0);
+            tally.answers += u64::from(sent > 0);
             tally.reading.requests += 1;
             tally.reading.filings = filings;
             tally.reading.planned = tally.plan.map(|plan| plan.in_all(&tally.reading));
@@ -240,13 +240,13 @@ impl Plan {
 impl Tally {
     fn new() -> Self {
         let (begun, paused) = (Instant::now(), Duration::ZERO);
-        Self { reading: Reading::default(), plan: None, wanted: None, asked: 0, begun, paused }
+        Self { reading: Reading::default(), plan: None, wanted: None, answers: 0, begun, paused }
     }
 
     /// How long requests take, by those so far, if nothing holds them back.
     fn at_this_speed(&self, requests: u64) -> Duration {
         let busy = self.begun.elapsed().saturating_sub(self.paused);
-        busy.mul_f64(requests as f64 / self.asked.max(1) as f64)
+        busy.mul_f64(requests as f64 / self.answers.max(1) as f64)
     }
 }
 

@@ -119,17 +119,13 @@ async fn one_run(
         |error: &ClientError| error.refused_status() == Some(403) && eastern_day((context.now)()) != began_on;
     let (record, caps) = begun.account(client).await;
     progress.report(Event::Begun(lake.run(&record.run_id)?.path()));
-    let asked = before.at_start(client);
-    progress.report(Event::Spent(&asked));
+    let requests = before.at_start(client);
+    progress.report(Event::Spent(&requests));
     tracing::info!(run_id = record.run_id, today = %record.today, lake = %lake, "the run begins");
     let caps = match caps {
         Err(error) if error.is_pause() => {
             let summary = nothing_done(&record, client, context, &error)?;
-            return Ok(RunSummary {
-                requests: asked,
-                elapsed_secs: started.elapsed().as_secs_f64(),
-                ..summary
-            });
+            return Ok(RunSummary { requests, elapsed_secs: started.elapsed().as_secs_f64(), ..summary });
         }
         other => other?,
     };

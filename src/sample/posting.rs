@@ -156,8 +156,8 @@ impl Spread {
         let volume = volume(seed, filed);
         let llc = std::array::from_fn(|at| {
             let regular = (1.0 - REGULAR_AHEAD) * late[at] + REGULAR_AHEAD * soon[at];
-            let asked_for = (1.0 - volume.chosen_ahead) * late[at] + volume.chosen_ahead * chosen[at];
-            volume.llc_regular * regular + volume.llc_chosen * asked_for
+            let by_choice = (1.0 - volume.chosen_ahead) * late[at] + volume.chosen_ahead * chosen[at];
+            volume.llc_regular * regular + volume.llc_chosen * by_choice
         });
         Self { filed, llc, fictitious: late.map(|share| share * volume.fictitious) }
     }

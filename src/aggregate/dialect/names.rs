@@ -120,12 +120,12 @@ pub(super) fn no_column<T>(columns: &[Column], name: &[Ident]) -> Planned<T> {
         let is_name = last.value.chars().all(|c| c.is_alphanumeric() || c == '_');
         let columns =
             if is_name { format!("; for a column, there are {}", known.join(", ")) } else { String::new() };
-        let way_out = format!("a text is in single quotes: '{}'{columns}", last.value);
-        return wrong(format!("there is no column {}", last.value), way_out);
+        let hint = format!("a text is in single quotes: '{}'{columns}", last.value);
+        return wrong(format!("there is no column {}", last.value), hint);
     }
     if known.contains(&"filed_date") && OF_DAYS.contains(&&*last.value.to_lowercase()) {
-        let way_out = "it is a column of days: JOIN days USING (filed_date)";
-        return wrong(format!("there is no column {}", last.value), way_out);
+        let hint = "it is a column of days: JOIN days USING (filed_date)";
+        return wrong(format!("there is no column {}", last.value), hint);
     }
     unknown("column", &last.value, &known)
 }

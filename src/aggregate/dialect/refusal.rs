@@ -19,8 +19,8 @@ pub struct Refusal {
 pub(super) type Planned<T> = Result<T, Refusal>;
 
 /// A mistake in SQL, and the form to use.
-pub(super) fn wrong<T>(reason: impl Into<String>, way_out: impl Into<String>) -> Planned<T> {
-    Err(Refusal { reason: reason.into(), way_out: Some(way_out.into()), is_for_duckdb: false, missing: None })
+pub(super) fn wrong<T>(reason: impl Into<String>, hint: impl Into<String>) -> Planned<T> {
+    Err(Refusal { reason: reason.into(), way_out: Some(hint.into()), is_for_duckdb: false, missing: None })
 }
 
 /// SQL that is right, and is not run here.
@@ -48,7 +48,7 @@ pub(in crate::aggregate) fn right_names(wrong: &str, known: &[&str]) -> String {
 
 /// A table that there is not; files are none.
 pub(super) fn no_table<T>(name: &str, known: &[&str]) -> Planned<T> {
-    let way_out = if name.contains('/') {
+    let hint = if name.contains('/') {
         let meant = name.split('/').find(|part| known.contains(part)).unwrap_or("filings");
         format!("a query names the tables of the lake, not files: FROM {meant}")
     } else {
@@ -56,7 +56,7 @@ pub(super) fn no_table<T>(name: &str, known: &[&str]) -> Planned<T> {
     };
     let missing = (name.to_owned(), known.iter().map(|name| (*name).to_owned()).collect());
     let reason = format!("there is no table {name}");
-    Err(Refusal { reason, way_out: Some(way_out), is_for_duckdb: false, missing: Some(Box::new(missing)) })
+    Err(Refusal { reason, way_out: Some(hint), is_for_duckdb: false, missing: Some(Box::new(missing)) })
 }
 
 /// A name that nothing has.

@@ -109,7 +109,7 @@ fn mistake(sql: &str, tokens: &[TokenWithSpan]) -> Planned<()> {
     if given.ends_with(".sql") && !given.contains(char::is_whitespace) {
         return wrong(format!("{given} is a file"), format!("sunlake query -f {given}"));
     }
-    let way_out = match nearest(&upper, BEGINNINGS, ALIKE) {
+    let hint = match nearest(&upper, BEGINNINGS, ALIKE) {
         Some(near) => format!("did you mean {near}?"),
         None if CHANGING.contains(&&*upper) => {
             "a query changes nothing; for tables of your own: `sunlake export duckdb FILE`".to_owned()
@@ -118,7 +118,7 @@ fn mistake(sql: &str, tokens: &[TokenWithSpan]) -> Planned<()> {
             .to_owned(),
     };
     let word = if word == "." { given } else { &word };
-    wrong(format!("a query begins with SELECT or WITH, not with {word}"), way_out)
+    wrong(format!("a query begins with SELECT or WITH, not with {word}"), hint)
 }
 
 fn too_deep<T>() -> Planned<T> {

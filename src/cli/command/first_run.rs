@@ -9,7 +9,7 @@ use crate::pipeline::config::file::Pipeline;
 use std::io::{IsTerminal, Write};
 
 /// Whether a run begins a lake with an account's requests, and a person is at the terminal.
-pub(super) fn is_asked(
+pub(super) fn needs_confirmation(
     session: &Session<'_>,
     pipeline: &Pipeline,
     lake: &Lake,

@@ -1,6 +1,6 @@
 //! `run` and `plan`: selects the source, stops on a signal, and reports the result.
 
-use super::first_run::{confirm, is_asked};
+use super::first_run::{confirm, needs_confirmation};
 use super::run_text;
 use crate::cli::context::api_access::Access;
 use crate::cli::context::embedded_api::EmbeddedApi;
@@ -103,7 +103,7 @@ pub(super) async fn published(
     if let Some(spec) = &pipeline.spec.import {
         return imported(session, pipeline, spec, lake, log, probe);
     }
-    if !yes && is_asked(session, pipeline, &lake)? {
+    if !yes && needs_confirmation(session, pipeline, &lake)? {
         let price = price(session, pipeline, &lake, log).await?;
         confirm(&run_text::price(&price), &lake)?;
     }

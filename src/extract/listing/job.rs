@@ -162,7 +162,7 @@ async fn changed_days(
         if compared.is_err() {
             break;
         }
-        reader.refresh.asked += u64::from(span_days(from, to) * job.nights);
+        reader.refresh.compared += u64::from(span_days(from, to) * job.nights);
     }
     store.differ(job.label, &changed).map_err(ExtractError::HandOver)?;
     compared.map(|()| changed)

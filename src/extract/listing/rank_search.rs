@@ -227,7 +227,7 @@ async fn find_in_parts(
     left: &mut u32,
 ) -> Result<()> {
     let mut totals: BTreeMap<String, u64> = BTreeMap::new();
-    let mut asked: BTreeMap<String, (Slice, u64)> = BTreeMap::new();
+    let mut searched: BTreeMap<String, (Slice, u64)> = BTreeMap::new();
     'search: for dimension in [Dimension::Sector, Dimension::Kind, Dimension::Zip, Dimension::IndustryType] {
         if !dimension.applies(&slice.filter) {
             continue;
@@ -248,7 +248,7 @@ async fn find_in_parts(
                             .await?;
                     let Some(search) = search else { continue };
                     totals.extend(search.fitting(reader).map(|rows| (key.clone(), rows)));
-                    asked.extend(search.total.map(|rows| (key, (part.clone(), rows))));
+                    searched.extend(search.total.map(|rows| (key, (part.clone(), rows))));
                 }
             }
             if reader.range.kept == kept {
@@ -261,14 +261,14 @@ async fn find_in_parts(
         }
     }
     if reader.range.seen.count(slice) == total {
-        note_misfits(reader, &asked);
+        note_misfits(reader, &searched);
     }
     Ok(())
 }
 
 /// Notes drift when parts do not have their totals, although all rows of the day add up: rows came above those that were searched.
-fn note_misfits(reader: &mut Reader<'_, '_>, asked: &BTreeMap<String, (Slice, u64)>) {
-    if asked.values().any(|(part, total)| reader.range.seen.count(part) != *total) {
+fn note_misfits(reader: &mut Reader<'_, '_>, searched: &BTreeMap<String, (Slice, u64)>) {
+    if searched.values().any(|(part, total)| reader.range.seen.count(part) != *total) {
         reader.range.drift.note();
     }
 }

@@ -31,7 +31,8 @@ impl Effort {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RefreshStats {
     /// Days whose totals were compared, each once for every night since it was complete.
-    pub(crate) asked: u64,
+    #[serde(rename = "asked")]
+    pub(crate) compared: u64,
     /// Days that changed by those totals, with all their requests.
     #[serde(rename = "found")]
     pub(crate) discovered: Effort,
@@ -61,9 +62,9 @@ impl Pace {
 
     /// Probability that a day changed in the `nights` since it was complete; none before the first comparison.
     pub(crate) fn discovered_after(&self, nights: u32) -> Option<f64> {
-        let asked: u64 = self.0.iter().map(|run| run.asked).sum();
-        let a_night = self.sum(|run| run.discovered).days as f64 / asked as f64;
-        (asked > 0).then(|| 1.0 - (1.0 - a_night.min(1.0)).powi(nights as i32))
+        let compared: u64 = self.0.iter().map(|run| run.compared).sum();
+        let a_night = self.sum(|run| run.discovered).days as f64 / compared as f64;
+        (compared > 0).then(|| 1.0 - (1.0 - a_night.min(1.0)).powi(nights as i32))
     }
 
     /// The efforts of one kind, of all runs.
@@ -86,7 +87,7 @@ mod tests {
         pace.note(RefreshStats::default());
         assert_eq!(pace, Pace::default(), "nothing was compared");
         let run = RefreshStats {
-            asked: 100,
+            compared: 100,
             discovered: Effort { days: 10, requests: 40 },
             grew: Effort { days: 15, requests: 15 },
             ..RefreshStats::default()

@@ -82,12 +82,12 @@ pub(crate) fn cost_of_hot_days(
 pub(crate) fn until_found(weights: &[f64], rows: f64) -> f64 {
     let all: f64 = weights.iter().sum();
     let mut left = all;
-    let mut asked = |weight: &f64| {
+    let mut request = |weight: &f64| {
         let is_needed = 1.0 - (-rows * left / all).exp();
         left -= weight;
         is_needed
     };
-    weights.iter().map(&mut asked).sum()
+    weights.iter().map(&mut request).sum()
 }
 
 /// Requests to find rows by their ranks, including the search for their days.
@@ -222,19 +222,19 @@ impl Cell<'_> {
         if outline.is_listed {
             return known.map(|rows| waste_of_walk(rows, outline.plan)).sum();
         }
-        let (asked, rare): (Vec<f64>, Vec<f64>) = known.partition(|rows| *rows > LEAST_ROWS);
+        let (common, rare): (Vec<f64>, Vec<f64>) = known.partition(|rows| *rows > LEAST_ROWS);
         let page = f64::from(outline.plan.rows_per_call);
-        let asked: f64 = asked.iter().map(|rows| (1.0 - rows / page).max(0.5)).sum();
+        let of_common: f64 = common.iter().map(|rows| (1.0 - rows / page).max(0.5)).sum();
         let unseen = outline.shares.unseen_zip3(self.learned);
         let (in_turn, rare) = (until_found(&rare, rare.iter().sum()), rare.iter().sum::<f64>());
         if let [_] = self.rows_by_day {
             // Everything within reach was read.
-            return asked + in_turn.min(by_prefixes(rare)) + by_prefixes(rows * unseen);
+            return of_common + in_turn.min(by_prefixes(rare)) + by_prefixes(rows * unseen);
         }
         let reach = f64::from(outline.plan.reach_rows());
         let within: f64 = self.rows_by_day.iter().map(|rows| rows.min(reach)).sum();
         let by_rank = by_ranks(within * unseen).min(ROWS_BY_RANK);
-        asked + in_turn.min(by_ranks(rare)) + by_rank + by_prefixes((rows - within) * unseen)
+        of_common + in_turn.min(by_ranks(rare)) + by_rank + by_prefixes((rows - within) * unseen)
     }
 
     fn waste_of_range(&self, outline: &Outline<'_>) -> f64 {

@@ -70,7 +70,7 @@ pub(crate) async fn read_prefix(
 ) -> Result<Option<PrefixReading>> {
     let slice = job.slice();
     // The API may reject other characters.
-    let is_odd = job.prefix.iter().any(|letter| !letter.is_ascii_alphanumeric());
+    let has_other_characters = job.prefix.iter().any(|letter| !letter.is_ascii_alphanumeric());
     let mut reader = Reader::new(fetcher, REGISTER, plan, values, shares, slice.filter.clone());
     // A prefix of many pages may take several days.
     reader.joins_archive = true;
@@ -79,7 +79,7 @@ pub(crate) async fn read_prefix(
         reader.range.seen = Seen::default();
         reader.range.drift.begin_reading();
         let walked = match walk(&mut reader, &slice).await {
-            Err(error) if is_odd && error.is_rejected_query() => return Ok(None),
+            Err(error) if has_other_characters && error.is_rejected_query() => return Ok(None),
             other => other?,
         };
         reading.expected = walked.total;

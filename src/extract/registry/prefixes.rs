@@ -120,7 +120,7 @@ impl PrefixModel {
         &self,
         total: u64,
         thorough: bool,
-        is_asked: &dyn Fn(NamePrefix, bool) -> bool,
+        is_out: &dyn Fn(NamePrefix, bool) -> bool,
     ) -> Vec<Guess> {
         let places = self.places(total as f64);
         let usual = [USUAL_FIRST, USUAL_SECOND[0], RARE_FIRST].into_iter().flat_map(str::chars);
@@ -131,7 +131,7 @@ impl PrefixModel {
             let (first, empty) = (places.first(*one), places.after_empty(*one));
             for (other, second) in letters.iter().zip(&seconds[class(*one)]) {
                 let prefix = [*one, *other];
-                let kinds = [false, true].map(|kind| !is_asked(prefix, kind));
+                let kinds = [false, true].map(|kind| !is_out(prefix, kind));
                 if kinds == [false, false] {
                     continue;
                 }

@@ -28,7 +28,7 @@ pub struct Terms {
     /// Whether all changes are found again.
     pub is_all_new: bool,
     /// Whether everything that the lake read arrives again: its businesses count only as what was there before.
-    pub is_anew: bool,
+    pub is_rebuilt: bool,
     /// Whether a repair of the lake left rows out: it may have changes of businesses that it does not have.
     pub has_losses: bool,
     /// The run that finds changes.
@@ -62,9 +62,9 @@ pub fn merge(
     mapping: &Mapping<'_>,
 ) -> Option<Merged> {
     let stored = existing.as_ref().map(|existing| existing.business.clone());
-    let before = stored.as_ref().filter(|_| !terms.is_anew);
+    let before = stored.as_ref().filter(|_| !terms.is_rebuilt);
     let kept = existing.as_ref().filter(|_| terms.has_losses).map(|existing| existing.events.clone());
-    let Some(all) = History::join(existing.filter(|_| !terms.is_anew), arrived) else {
+    let Some(all) = History::join(existing.filter(|_| !terms.is_rebuilt), arrived) else {
         return stored.zip(kept).map(|(business, events)| Merged::of_lost_records(business, events));
     };
     let is_late = terms.is_all_new || terms.has_losses || all.is_late;

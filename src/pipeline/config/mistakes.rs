@@ -84,7 +84,7 @@ impl Mistake {
         let problem = error.message().lines().next().unwrap_or_default();
         let problem =
             TYPES.iter().fold(problem.to_owned(), |text, (of_rust, words)| text.replace(of_rust, words));
-        let hint = way_out(&problem);
+        let hint = hint_of(&problem);
         Self::at(text, error.span().unwrap_or(0..0), problem, hint)
     }
 }
@@ -188,8 +188,8 @@ fn place_of_item(text: &str, name: Range<usize>, span: Range<usize>, value: &DeV
     name.start..span.end.max(name.end)
 }
 
-/// The way out of a problem that the TOML reader reports.
-fn way_out(problem: &str) -> Option<String> {
+/// The hint for a problem that the TOML reader reports.
+fn hint_of(problem: &str) -> Option<String> {
     let unknown = problem.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
     if unknown.is_some_and(|word| KEYS.contains(&word)) {
         let variables = "set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key";

@@ -80,7 +80,7 @@ impl Known {
     }
 
     /// Whether every text that was read is among these rows.
-    pub(super) fn are_all_among(&self, rows: &[(ImportRow, bool)]) -> bool {
+    pub(super) fn are_all_in_rows(&self, rows: &[(ImportRow, bool)]) -> bool {
         self.are_all(&rows.iter().map(|(row, _)| row.digest.as_str()).collect())
     }
 

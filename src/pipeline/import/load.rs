@@ -33,7 +33,7 @@ pub(super) struct Import<'a> {
     /// Share by which a file of a set may fall short, in percent.
     pub(super) max_short: f64,
     /// Whether `files` has all that the lake read, and everything is made anew from them.
-    pub(super) is_anew: bool,
+    pub(super) is_rebuilt: bool,
     pub(super) industries: &'a Industries,
     pub(super) today: Date,
     pub(super) observed_at: Timestamp,
@@ -56,7 +56,7 @@ pub(super) struct Loaded {
     /// Path, digest and stamp of every text that was opened.
     pub(super) opened: Vec<(String, String, String)>,
     /// Whether everything was made anew.
-    pub(super) is_anew: bool,
+    pub(super) is_rebuilt: bool,
 }
 
 /// Reads files and merges them into the next snapshot. Nothing changes where no text is new.
@@ -70,19 +70,19 @@ pub(super) fn load(staging: &mut Staging, mut import: Import<'_>) -> Result<Load
     let before = Known::of(staging)?;
     let mut read = read_new(&import, &before)?;
     check(&import, &before, &read)?;
-    if !import.is_anew && before.are_late(&read.rows) {
+    if !import.is_rebuilt && before.are_late(&read.rows) {
         let unread = import.files.clone();
         // Files that a repair left out are not known.
         let is_whole = !RunState::of(staging.parent()).has_losses;
         if import.has_all && is_whole {
-            (import.files, import.is_anew) = (import.all.clone(), true);
+            (import.files, import.is_rebuilt) = (import.all.clone(), true);
             read = read_new(&import, &before)?;
         }
-        if !import.is_anew || !before.are_all_among(&read.rows) {
+        if !import.is_rebuilt || !before.are_all_in_rows(&read.rows) {
             tracing::warn!(
                 "a file is not newer than others, and files that the lake has read are gone: changes may be incomplete"
             );
-            if std::mem::replace(&mut import.is_anew, false) {
+            if std::mem::replace(&mut import.is_rebuilt, false) {
                 import.files = unread;
                 read = read_new(&import, &before)?;
             }
@@ -121,7 +121,7 @@ fn read_new(import: &Import<'_>, before: &Known) -> Result<ReadNew> {
     let options = ReadOptions { today: import.today, scratch: import.scratch, copies: import.copies };
     let reading = read_files(&import.files, options)?;
     let nothing = Known::default();
-    let known = if import.is_anew { &nothing } else { before };
+    let known = if import.is_rebuilt { &nothing } else { before };
     let mut rows = known.rows_of(&import.files, &reading.files, import.observed_at, import.run_id);
     let is_new = |row: &ImportRow| !before.has_text(row);
     let with_set = import.files.iter().zip(&rows);
@@ -130,7 +130,7 @@ fn read_new(import: &Import<'_>, before: &Known) -> Result<ReadNew> {
     let mut new = Vec::new();
     for ((row, _), file) in rows.iter_mut().zip(&import.files) {
         match before.row_of(row) {
-            Some(old) if import.is_anew => {
+            Some(old) if import.is_rebuilt => {
                 (row.imported_at, row.run_id) = (old.imported_at, old.run_id.clone());
                 // A day of its content that was ahead then dates it no more.
                 if !new_sets.contains(file.set.as_str()) {
@@ -153,7 +153,7 @@ fn merge_read(staging: &mut Staging, import: &Import<'_>, before: &Known, read: 
             .collect(),
         rejected: read.of_new_texts(before).flat_map(|file| file.rejected.clone()).collect(),
         records: read.of_new_texts(before).map(|file| file.sound.lines()).sum(),
-        is_anew: import.is_anew,
+        is_rebuilt: import.is_rebuilt,
         ..Loaded::default()
     };
     if read.new.is_empty() {
@@ -161,7 +161,7 @@ fn merge_read(staging: &mut Staging, import: &Import<'_>, before: &Known, read: 
     }
     let terms = terms(staging, import, before, &read);
     let mut keys: Vec<Option<SourceKey>> = keys(&import.files, &read.rows);
-    let lake = (!import.is_anew).then_some(&*staging);
+    let lake = (!import.is_rebuilt).then_some(&*staging);
     let places = find_places(lake, &read.reading, &mut keys, import.scratch)?;
     check_events(&read.rows, &places.unmatched, import.max_short)?;
     let arrived = Arrived {
@@ -173,9 +173,9 @@ fn merge_read(staging: &mut Staging, import: &Import<'_>, before: &Known, read: 
     };
     let made = merge_months(staging, &arrived, places.spread, &terms, import.industries)?;
     loaded.deltas = deltas(staging, &made);
-    stage_changes(staging, made, import.is_anew)?;
+    stage_changes(staging, made, import.is_rebuilt)?;
     stage_unmatched(staging, places.unmatched)?;
-    if import.is_anew {
+    if import.is_rebuilt {
         staging.replace(Table::Imports, &ImportRow::batch(&[])?)?;
     }
     let rows: Vec<ImportRow> = read.rows.into_iter().map(|(row, _)| row).collect();
@@ -202,13 +202,13 @@ fn keys(files: &[SourceFile], rows: &[(ImportRow, bool)]) -> Vec<Option<SourceKe
 }
 
 fn terms(staging: &Staging, import: &Import<'_>, before: &Known, read: &ReadNew) -> Terms {
-    let known = if import.is_anew { &[][..] } else { &before.rows };
+    let known = if import.is_rebuilt { &[][..] } else { &before.rows };
     let all = known.iter().chain(read.rows.iter().map(|(row, _)| row));
     let base = base_of(all);
     Terms {
         base: base.unwrap_or(SourceKey { date: Date::MAX, rank: u8::MAX }),
         is_all_new: base_of(known.iter()).is_some_and(|before| Some(before) != base),
-        is_anew: import.is_anew,
+        is_rebuilt: import.is_rebuilt,
         has_losses: RunState::of(staging.parent()).has_losses,
         run_id: import.run_id.to_owned(),
     }
@@ -231,13 +231,13 @@ fn deltas(staging: &Staging, made: &MonthsMade) -> BTreeMap<String, TableDelta> 
 
 /// Adds the changes, in place of those that were found again: all where everything is made anew. A change that stays keeps the run that
 /// found it.
-fn stage_changes(staging: &mut Staging, made: MonthsMade, is_anew: bool) -> Result<()> {
+fn stage_changes(staging: &mut Staging, made: MonthsMade, is_rebuilt: bool) -> Result<()> {
     let MonthsMade { mut changes, replaced, .. } = made;
-    if is_anew || !replaced.is_empty() {
+    if is_rebuilt || !replaced.is_empty() {
         let mut found_by = FoundBy::default();
         staging.drop_changes(|row| {
             let is_replaced = replaced.get(&row.business_id).is_some_and(|from| row.observed_on >= *from);
-            let is_dropped = is_anew || is_replaced;
+            let is_dropped = is_rebuilt || is_replaced;
             if is_dropped {
                 found_by.note(row);
             }

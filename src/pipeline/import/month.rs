@@ -134,7 +134,7 @@ pub(super) fn merge_month(
     let before = Before::read(&job.paths, &is_touched)?;
     let mut known = before.businesses()?;
     known.retain(|id, _| !job.leaving.contains(id));
-    if !terms.is_anew {
+    if !terms.is_rebuilt {
         all.extend(known.keys().filter(|id| !ids.contains(id)).map(|id| (*id, &[][..])));
     }
     all.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));

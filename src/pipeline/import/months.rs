@@ -38,7 +38,7 @@ pub(super) fn merge_months(
 ) -> Result<MonthsMade> {
     let mut made = MonthsMade::default();
     let moves = merge_spread(staging, arrived, spread, terms, industries, &mut made)?;
-    let jobs = jobs(staging, arrived, moves, terms.is_all_new || terms.is_anew)?;
+    let jobs = jobs(staging, arrived, moves, terms.is_all_new || terms.is_rebuilt)?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(jobs.len()).max(1);
     let writer = staging.part_writer();
     let waiting = Mutex::new(jobs);

@@ -141,7 +141,7 @@ pub(in crate::pipeline) fn import_again(
             has_all: false,
             // They were compared when they were imported.
             max_short: 100.0,
-            is_anew: imported.is_anew,
+            is_rebuilt: imported.is_rebuilt,
             industries: &rules.industries,
             today: journal.today,
             observed_at: journal.merged_at.unwrap_or_default(),
@@ -215,7 +215,7 @@ impl ImportRun<'_> {
                 folder,
                 industries: rules.own.clone(),
                 files: loaded.opened,
-                is_anew: loaded.is_anew,
+                is_rebuilt: loaded.is_rebuilt,
             }),
             aggregates: aggregates_of(self.pipeline)?,
             ..Journal::default()
@@ -254,7 +254,7 @@ impl ImportRun<'_> {
             all: texts.all,
             has_all: texts.has_all,
             max_short: spec.max_short_percent,
-            is_anew: false,
+            is_rebuilt: false,
             industries: &rules.industries,
             today: self.record.today,
             observed_at,

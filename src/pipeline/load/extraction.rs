@@ -71,7 +71,7 @@ pub(crate) async fn extract(
     before: SentBefore,
 ) -> Result<Extracted> {
     let client = run.client;
-    let asked_for_account = before.requests_since(client).sent;
+    let sent_for_account = before.requests_since(client).sent;
     let mut pages = Pages::new(run.dir.raw()?);
     let archive = pages.clone();
     let staging = run.lake.stage(&run.record.run_id)?;
@@ -87,7 +87,7 @@ pub(crate) async fn extract(
     let finished = asker.finish().await;
     let mut by_stage: BTreeMap<String, u64> =
         asker.sent_by_stage.iter().map(|(stage, sent)| ((*stage).to_owned(), *sent)).collect();
-    *by_stage.entry(REFERENCE.to_owned()).or_default() += asked_for_account;
+    *by_stage.entry(REFERENCE.to_owned()).or_default() += sent_for_account;
     let requests = Requests { replayed: asker.replayed, by_stage, ..before.requests_since(client) };
     progress.report(Event::Spent(&requests));
     finished?;

@@ -52,7 +52,7 @@ impl Run<'_> {
         self.progress.plan(asker.answered + price.requests);
         let result = self.read_starts(spec, asker, reference, landing, &mut names).await;
         let question = Question { spec, state: &self.state.register, progress: &self.register };
-        self.register.left = if result.is_ok() { 0 } else { question.left(&names).asked.ceil() as u64 };
+        self.register.left = if result.is_ok() { 0 } else { question.left(&names).prefixes.ceil() as u64 };
         result
     }
 

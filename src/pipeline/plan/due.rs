@@ -138,9 +138,9 @@ impl Known {
         let Some(commit) = commit else { return Ok(known) };
         let wanted: HashSet<i64> = ids.iter().copied().collect();
         let without = state.without.iter().filter(|(id, _)| wanted.contains(id));
-        known.without = without.map(|(id, asked_at)| (*id, *asked_at)).collect();
+        known.without = without.map(|(id, at)| (*id, *at)).collect();
         let without_officers = state.without_officers.iter().filter(|(id, _)| wanted.contains(id));
-        known.officers = without_officers.map(|(id, asked_at)| (*id, *asked_at)).collect();
+        known.officers = without_officers.map(|(id, at)| (*id, *at)).collect();
         let tables: [(Table, &[&str]); 4] = [
             (Table::Details, &["business_id", "fetched_at", "officer_count"]),
             (Table::Officers, &["business_id", "fetched_at"]),
@@ -207,9 +207,9 @@ impl Known {
 
     /// Whether a business must be looked up, and what is requested first.
     pub(crate) fn standing(&self, id: i64, terms: DueTerms, state: &EnrichState) -> Standing {
-        let is_out_of_date = |asked_at: Option<&Timestamp>| {
+        let is_out_of_date = |looked_up: Option<&Timestamp>| {
             let changed = self.changed.get(&id);
-            asked_at.is_none_or(|at| {
+            looked_up.is_none_or(|at| {
                 changed.is_some_and(|changed| changed > at) || terms.oldest.is_some_and(|oldest| *at < oldest)
             })
         };

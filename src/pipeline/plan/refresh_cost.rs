@@ -189,7 +189,7 @@ mod tests {
         assert_eq!((usual, without_changes), (7, 1), "two pages and a search; one total");
         let effort = |days, requests| Effort { days, requests };
         let many = RefreshStats {
-            asked: 60,
+            compared: 60,
             discovered: effort(6, 60),
             grew: effort(20, 60),
             shrank: effort(20, 400),

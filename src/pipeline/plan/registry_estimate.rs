@@ -37,7 +37,7 @@ pub(crate) struct Question<'s> {
 pub(crate) struct Left {
     rows: f64,
     /// Prefixes to search.
-    pub(crate) asked: f64,
+    pub(crate) prefixes: f64,
     /// Those of them that have names, each with a page that is half full.
     named: f64,
 }
@@ -116,7 +116,7 @@ impl Question<'_> {
         let (held, total) = (self.state.rows(), self.total());
         let rows = total.saturating_sub(held) as f64;
         if !self.ends_at_total() {
-            return Left { rows, asked: due.len() as f64, named: 0.0 };
+            return Left { rows, prefixes: due.len() as f64, named: 0.0 };
         }
         let weights = |guesses: &[Guess], likely: bool| -> Vec<f64> {
             let weights = guesses.iter().map(|guess| guess.rows);
@@ -126,11 +126,11 @@ impl Question<'_> {
         let expected: f64 = likely.iter().sum();
         let has_names = |weight: &f64| 1.0 - (-weight * rows / expected).exp();
         let named: f64 = likely.iter().map(has_names).sum();
-        let mut left = Left { rows, asked: 2.0 * named, named };
+        let mut left = Left { rows, prefixes: 2.0 * named, named };
         if likely.is_empty() || held * 2 > total {
             let rare = weights(&self.guesses(names, true), false);
             let rows = if likely.is_empty() { rows } else { rare.iter().sum::<f64>().min(rows) };
-            left.asked += if rare.is_empty() { 0.0 } else { until_found(&rare, rows) };
+            left.prefixes += if rare.is_empty() { 0.0 } else { until_found(&rare, rows) };
         }
         left
     }
@@ -182,10 +182,10 @@ pub(crate) fn register_price(
     }
     let left = Question { spec, state: &state, progress: &RegisterProgress::default() }.left(&names);
     let page = f64::from(plan.rows_per_call.max(1));
-    let requests = left.rows / page + left.named / 2.0 + (left.asked - left.named);
+    let requests = left.rows / page + left.named / 2.0 + (left.prefixes - left.named);
     StagePrice {
         name: REGISTER.to_owned(),
-        slices: left.asked.ceil() as u64,
+        slices: left.prefixes.ceil() as u64,
         rows: left.rows as u64,
         requests: requests.ceil() as u64,
     }

@@ -79,7 +79,7 @@ fn look_at_months(
             evidence.settled_months.push(MonthRows { month: month.to_string(), before, after });
         }
     }
-    evidence.odd_dates = std::mem::take(&mut seen.odd);
+    evidence.impossible_dates = std::mem::take(&mut seen.impossible_dates);
     evidence.farthest = seen.farthest;
     Ok(seen)
 }
@@ -139,7 +139,7 @@ struct Seen {
     limit: Date,
     /// Listed filings by day, without fictitious names.
     listed: BTreeMap<Date, i64>,
-    odd: BTreeMap<(&'static str, Option<Month>), u64>,
+    impossible_dates: BTreeMap<(&'static str, Option<Month>), u64>,
     /// The newest impossible filing date.
     farthest: Option<Date>,
 }
@@ -176,13 +176,13 @@ impl Seen {
 
     fn note_dates(&mut self, filed: Date, dissolved_before: bool) {
         self.farthest = self.farthest.max(Some(filed).filter(|day| *day > self.limit));
-        let odd = [
+        let kinds = [
             ("filed before 1800", filed < FIRST_DAY),
             ("filed more than a year from now", filed > self.limit),
             ("dissolved before they were filed", dissolved_before),
         ];
-        for (what, _) in odd.into_iter().filter(|(_, is_odd)| *is_odd) {
-            *self.odd.entry((what, Month::of(filed))).or_default() += 1;
+        for (what, _) in kinds.into_iter().filter(|(_, is_found)| *is_found) {
+            *self.impossible_dates.entry((what, Month::of(filed))).or_default() += 1;
         }
     }
 }
@@ -209,7 +209,7 @@ mod tests {
         let mut evidence = Evidence::default();
         look_at_months(&months, today, &mut evidence).expect("read");
         let odd = |day: Date| (("filed more than a year from now", Month::of(day)), 1);
-        assert_eq!(evidence.odd_dates, BTreeMap::from([odd(days[0]), odd(days[2])]));
+        assert_eq!(evidence.impossible_dates, BTreeMap::from([odd(days[0]), odd(days[2])]));
         assert_eq!(evidence.farthest, Some(days[0]));
     }
 }

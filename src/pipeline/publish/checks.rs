@@ -25,7 +25,7 @@ pub(crate) struct Evidence {
     /// Rows of new files with a null key or another row's key, by table.
     pub(crate) repeated_keys: Vec<(String, u64)>,
     /// Rows of new files with an impossible date, by what is wrong and filing month.
-    pub(crate) odd_dates: BTreeMap<(&'static str, Option<Month>), u64>,
+    pub(crate) impossible_dates: BTreeMap<(&'static str, Option<Month>), u64>,
     /// The newest of these dates that is more than a year from now.
     pub(crate) farthest: Option<Date>,
     /// Aggregates whose sum differs: name, their sum, the source's.
@@ -184,7 +184,7 @@ fn keys(evidence: &Evidence) -> Found {
 fn dates(evidence: &Evidence) -> Found {
     let mut by_kind: BTreeMap<&str, u64> = BTreeMap::new();
     let mut sizes = BTreeMap::new();
-    for ((what, month), rows) in &evidence.odd_dates {
+    for ((what, month), rows) in &evidence.impossible_dates {
         *by_kind.entry(what).or_default() += rows;
         sizes.insert(format!("{what}, {}", month.map(|month| month.to_string()).unwrap_or_default()), *rows);
     }
@@ -255,7 +255,7 @@ mod tests {
             incomplete_days: 3,
             miscounted: vec![Miscount { day: date(2026, 11, 3), counted: 7, listed: 6 }],
             repeated_keys: vec![("filings".to_owned(), 4)],
-            odd_dates: BTreeMap::from([(("filed before 1800", None), 5)]),
+            impossible_dates: BTreeMap::from([(("filed before 1800", None), 5)]),
             sums: vec![("county_type_day".to_owned(), 10, 11)],
             ..Evidence::default()
         };
@@ -315,7 +315,7 @@ mod tests {
                 ..Evidence::default()
             }),
             ("dates", |size| Evidence {
-                odd_dates: BTreeMap::from([(("filed before 1800", None), size)]),
+                impossible_dates: BTreeMap::from([(("filed before 1800", None), size)]),
                 ..Evidence::default()
             }),
             ("aggregates", |size| Evidence {
@@ -339,7 +339,7 @@ mod tests {
         }
         // Another month has its own.
         let of_month = |month| Evidence {
-            odd_dates: BTreeMap::from([(("filed before 1800", month), 1)]),
+            impossible_dates: BTreeMap::from([(("filed before 1800", month), 1)]),
             ..Evidence::default()
         };
         let after =

@@ -66,8 +66,8 @@ pub(crate) struct ImportedFiles {
     /// Path in the folder, digest and stamp of each text, in the order in which they were read.
     pub(crate) files: Vec<(String, String, String)>,
     /// Whether the tables were made anew from them.
-    #[serde(default)]
-    pub(crate) is_anew: bool,
+    #[serde(rename = "is_anew", default)]
+    pub(crate) is_rebuilt: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

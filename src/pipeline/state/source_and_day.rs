@@ -7,12 +7,12 @@ use jiff::civil::Date;
 
 /// Refuses two runs that would damage a lake. The ids of another source would replace those of the register. On an earlier day, newer
 /// filings would be missing from the listing and count as removed.
-pub(in crate::pipeline) fn check_source_and_day(lake: &Lake, asked: SourceKind, today: Date) -> Result<()> {
+pub(in crate::pipeline) fn check_source_and_day(lake: &Lake, source: SourceKind, today: Date) -> Result<()> {
     let Some(commit) = lake.current()? else { return Ok(()) };
     let state = RunState::from_commit(&commit.state);
     match (state.source, state.as_of) {
-        (Some(filled_from), _) if filled_from != asked => {
-            Err(PipelineError::OtherSource { lake: lake.to_string(), filled_from, asked })
+        (Some(filled_from), _) if filled_from != source => {
+            Err(PipelineError::OtherSource { lake: lake.to_string(), filled_from, asked: source })
         }
         (_, Some(newest)) if today < newest => {
             let undo = newest_as_of(lake, today)?;

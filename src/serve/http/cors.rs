@@ -26,8 +26,8 @@ impl Site {
         let answer = allowed.headers_mut();
         answer.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD, POST"));
         answer.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE));
-        if let Some(asked) = headers.get(ACCESS_CONTROL_REQUEST_HEADERS) {
-            answer.insert(ACCESS_CONTROL_ALLOW_HEADERS, asked.clone());
+        if let Some(requested) = headers.get(ACCESS_CONTROL_REQUEST_HEADERS) {
+            answer.insert(ACCESS_CONTROL_ALLOW_HEADERS, requested.clone());
         }
         Some(allowed)
     }

@@ -24,10 +24,10 @@ impl Planner<'_> {
         columns: &[Column],
         named: &Named,
     ) -> Planned<HashMap<Expr, Answer>> {
-        let mut asked = Subqueries::default();
-        let _ = part.visit(&mut asked);
+        let mut subqueries = Subqueries::default();
+        let _ = part.visit(&mut subqueries);
         let answered =
-            asked.found.into_iter().map(|expr| Ok((expr.clone(), self.answer(&expr, columns, named)?)));
+            subqueries.found.into_iter().map(|expr| Ok((expr.clone(), self.answer(&expr, columns, named)?)));
         answered.collect()
     }
 

@@ -12,11 +12,11 @@ const BARE_ANSWERS: [(&[u8], u16, &str, &str); 3] = [
     (b"HTTP/1.1 431 ", 431, "Request Header Fields Too Large", "the head of the request is too large"),
 ];
 
-/// The answer to send instead of a bare one of hyper to what was `asked`; `None` for any other bytes.
-pub(super) fn better_answer(bytes: &[u8], asked: &[u8], docs_url: &str) -> Option<Vec<u8>> {
+/// The answer to send instead of a bare one of hyper to a `request`; `None` for any other bytes.
+pub(super) fn better_answer(bytes: &[u8], request: &[u8], docs_url: &str) -> Option<Vec<u8>> {
     let (_, mut status, mut reason, mut message) =
         BARE_ANSWERS.into_iter().find(|(head, ..)| bytes.starts_with(head))?;
-    if status == 400 && sent_codings(asked).any(|coding| !coding.eq_ignore_ascii_case(CHUNKED)) {
+    if status == 400 && sent_codings(request).any(|coding| !coding.eq_ignore_ascii_case(CHUNKED)) {
         (status, reason, message) = (501, "Not Implemented", OTHER_CODING);
     }
     let is_bare =

@@ -26,7 +26,7 @@ pub(in crate::serve::http) struct Socket {
     docs_url: Arc<str>,
     signs: Signs,
     /// The last bytes of a head, as far as they came at once: a bare answer does not say what it answers.
-    asked: Vec<u8>,
+    request: Vec<u8>,
     /// Runs while a write waits.
     write_timeout: Option<Pin<Box<Sleep>>>,
     /// An answer of the socket's own, and the number of its bytes sent.
@@ -47,7 +47,7 @@ impl Socket {
             stream,
             docs_url,
             signs,
-            asked: Vec::new(),
+            request: Vec::new(),
             write_timeout: None,
             substitute: None,
             lingering: None,
@@ -93,7 +93,7 @@ impl Socket {
 
     /// Whether these bytes are a bare answer. They then count as written, and the next flush sends the substitute.
     fn replace_bare(&mut self, bytes: &[u8]) -> bool {
-        let better = better_answer(bytes, &self.asked, &self.docs_url);
+        let better = better_answer(bytes, &self.request, &self.docs_url);
         let is_bare = better.is_some();
         if let Some(answer) = better {
             self.send_instead(answer);
@@ -134,8 +134,8 @@ impl AsyncRead for Socket {
         ready!(Pin::new(&mut self.stream).poll_read(cx, into))?;
         if self.signs.hear() {
             let new = &into.filled()[before..];
-            self.asked.clear();
-            self.asked.extend_from_slice(&new[..new.len().min(MAX_KEPT_BYTES)]);
+            self.request.clear();
+            self.request.extend_from_slice(&new[..new.len().min(MAX_KEPT_BYTES)]);
         }
         Poll::Ready(Ok(()))
     }
