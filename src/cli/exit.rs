@@ -71,7 +71,7 @@ pub(crate) enum CommandError {
 
 impl CommandError {
     /// The same error with a hint.
-    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+    pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
         Self::Hinted(Box::new(self), hint.into())
     }
 

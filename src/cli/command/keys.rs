@@ -50,7 +50,7 @@ pub(crate) async fn keys(
         }
         KeysCommand::Revoke { id } if id.starts_with(KEY_PREFIX) => {
             let error = CommandError::Settings("the id of a key is wanted, not the key".to_owned());
-            Err(error.hint("list the keys: `sunlake keys list`"))
+            Err(error.with_hint("list the keys: `sunlake keys list`"))
         }
         KeysCommand::Revoke { id } => {
             // Without this, a missing file would be created.

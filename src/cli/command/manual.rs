@@ -79,7 +79,7 @@ fn check_replaceable(path: &Path) -> Result<(), CommandError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Ok(_) => {
             let refused = format!("{} is there, and `sunlake man` did not write it", path.display());
-            Err(CommandError::Settings(refused).hint("give another folder, or move that file"))
+            Err(CommandError::Settings(refused).with_hint("give another folder, or move that file"))
         }
         Err(source) => Err(CommandError::Io(format!("cannot read {}", path.display()), source)),
     }

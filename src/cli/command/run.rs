@@ -155,7 +155,7 @@ pub(crate) async fn plan(session: &Session<'_>, named: Option<&Path>, log: &Log)
     if pipeline.spec.import.is_some() {
         let error =
             CommandError::Usage(format!("{} sends no requests: it imports files", pipeline.spec.name));
-        return Err(error.hint(format!("run it: `sunlake run {}`", pipeline.spec.name)));
+        return Err(error.with_hint(format!("run it: `sunlake run {}`", pipeline.spec.name)));
     }
     let lake = open_lake(session)?;
     let price = price(session, &pipeline, &lake, log).await?;

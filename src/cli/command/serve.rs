@@ -105,7 +105,7 @@ fn is_in_the_clear(listening: IpAddr, has_tls: bool, public_url: Option<&str>) -
 async fn bind(address: &str) -> Result<(TcpListener, SocketAddr), CommandError> {
     let unbound = |error: std::io::Error| {
         CommandError::Settings(format!("cannot listen on {address}: {error}"))
-            .hint("give another address with --listen or --metrics")
+            .with_hint("give another address with --listen or --metrics")
     };
     let listener = TcpListener::bind(address).await.map_err(unbound)?;
     let bound = listener.local_addr().map_err(unbound)?;
@@ -157,7 +157,7 @@ fn source(session: &Session<'_>, usage: Option<&Path>) -> Result<(IndexSource, U
     check_folder(session)?;
     let root = &session.common.lake;
     if matches!(root.join("current").try_exists(), Ok(false)) {
-        return Err(CommandError::from(ServeError::NoSnapshot(root.clone())).hint(way_to_snapshot(root)));
+        return Err(CommandError::from(ServeError::NoSnapshot(root.clone())).with_hint(way_to_snapshot(root)));
     }
     Ok((IndexSource::Lake(root.clone()), place))
 }

@@ -86,7 +86,7 @@ fn prune(session: &Session<'_>, lake: &Lake, flags: &PruneFlags) -> Result<u8, C
     };
     if keep.is_empty() && flags.raw_days.is_none() {
         return Err(CommandError::Settings("no rule says what to keep".to_owned())
-            .hint("give --keep-last, --keep-daily, --keep-weekly, --keep-monthly or --raw-days"));
+            .with_hint("give --keep-last, --keep-daily, --keep-weekly, --keep-monthly or --raw-days"));
     }
     let rules = PruneRules { keep, raw_days: flags.raw_days, today: session.today };
     let pruning = if flags.dry_run {

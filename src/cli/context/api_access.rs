@@ -33,7 +33,7 @@ impl Access {
             (None, Some(written)) => (written, format!("[source] base_url of {}", pipeline.path.display())),
             (None, None) => {
                 return Err(CommandError::Settings("no address of the API".to_owned())
-                    .hint(format!("give {FLAG}, or `[source] base_url` in the pipeline file")));
+                    .with_hint(format!("give {FLAG}, or `[source] base_url` in the pipeline file")));
             }
         };
         let (key, key_in) = api_key(session.world)?;
@@ -54,7 +54,7 @@ impl Access {
                 format!("base URL {base_url:?}")
             };
             let error = CommandError::Settings(format!("{shown} does not begin with https:// or http://"));
-            return Err(error.hint(format!("give such an address with {address_in}")));
+            return Err(error.with_hint(format!("give such an address with {address_in}")));
         }
         Ok(Self { base_url: base_url.to_owned(), key, address_in, key_in })
     }
@@ -76,7 +76,7 @@ impl Access {
             ClientError::Refused { status: 404, target, .. } if target == ME => {
                 let error =
                     CommandError::Settings(format!("{error}: {base_url} is not an address of the API"));
-                return error.hint(format!("check {address_in}, and give the address without /v1"));
+                return error.with_hint(format!("check {address_in}, and give the address without /v1"));
             }
             ClientError::Refused { status: 401, .. } => {
                 format!("put a key that is valid at {base_url} into {key_in}")
@@ -107,7 +107,7 @@ impl Access {
             }
             _ => return PipelineError::from(error).into(),
         };
-        CommandError::from(PipelineError::from(error)).hint(hint)
+        CommandError::from(PipelineError::from(error)).with_hint(hint)
     }
 }
 
@@ -120,11 +120,11 @@ fn is_of_the_web(address: &str) -> bool {
 pub(crate) fn api_key(world: &World) -> Result<(ApiKey, String), CommandError> {
     let (text, key_in) = secret(world, "SUNLAKE_API_KEY", "key")?.ok_or_else(|| {
         CommandError::Settings("no API key".to_owned())
-            .hint("set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key")
+            .with_hint("set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key")
     })?;
     let key = ApiKey::parse(&text).map_err(|error| {
         CommandError::Settings(format!("{key_in}: {error}"))
-            .hint(format!("put the key of your account, one word, into {key_in}"))
+            .with_hint(format!("put the key of your account, one word, into {key_in}"))
     })?;
     Ok((key, key_in))
 }

@@ -18,7 +18,7 @@ pub(crate) fn require_folder_of(file: &Path) -> Result<(), CommandError> {
         None => Ok(()),
         Some(folder) => {
             let error = format!("cannot use {}: there is no folder {}", file.display(), folder.display());
-            Err(CommandError::Settings(error).hint("make the folder, or name another file"))
+            Err(CommandError::Settings(error).with_hint("make the folder, or name another file"))
         }
     }
 }

@@ -14,8 +14,9 @@ const IGNORED: [&str; 2] = ["README.md", "lost+found"];
 /// Fails if a path of a lake is a mistake. `home` is the user's home folder.
 pub(super) fn check_lake_path(path: &Path, home: Option<&str>) -> Result<(), CommandError> {
     let text = path.to_string_lossy();
-    let refused =
-        |what: &str, hint: String| Err(CommandError::Settings(format!("the lake {text} {what}")).hint(hint));
+    let refused = |what: &str, hint: String| {
+        Err(CommandError::Settings(format!("the lake {text} {what}")).with_hint(hint))
+    };
     if let Some(rest) = text.strip_prefix('~') {
         let home = home.unwrap_or("/home/NAME");
         let rest = rest.trim_start_matches('/');

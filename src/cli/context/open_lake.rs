@@ -70,7 +70,7 @@ pub(crate) fn require_snapshot(lake: &Lake) -> Result<(), CommandError> {
 /// The error of a lake without a snapshot.
 pub(crate) fn without_snapshot(lake: &Lake) -> CommandError {
     let hint = if lake.is_remote() { MAKE_SNAPSHOT.to_owned() } else { way_to_snapshot(lake.root()) };
-    CommandError::Settings(no_snapshot(lake)).hint(hint)
+    CommandError::Settings(no_snapshot(lake)).with_hint(hint)
 }
 
 /// The way to a snapshot where the lake `root` has none: the lake next to it that was meant, if the folder is not there, or a run.
@@ -107,7 +107,7 @@ fn working_copy(session: &Session<'_>, address: &str) -> Result<PathBuf, Command
     let digest = blake3::hash(address.trim_end_matches('/').as_bytes()).to_hex();
     let cache = cache.ok_or_else(|| {
         CommandError::Settings("no folder for the lake's working copy".to_owned())
-            .hint("give one with --work or SUNLAKE_WORK")
+            .with_hint("give one with --work or SUNLAKE_WORK")
     })?;
     Ok(cache.join("sunlake").join(&digest[..16]))
 }

@@ -21,7 +21,7 @@ pub(crate) fn read_pipeline(session: &Session<'_>, given: Option<&Path>) -> Resu
         (None, None) => named(Path::new(SAMPLE)),
         (None, Some(set)) => {
             let error = CommandError::Usage(format!("no pipeline is named, and {set} is set"));
-            Err(error.hint(format!("name one: {}", pipeline_names().join(", "))))
+            Err(error.with_hint(format!("name one: {}", pipeline_names().join(", "))))
         }
     }
 }
@@ -45,7 +45,7 @@ fn named(given: &Path) -> Result<Pipeline, CommandError> {
                 "there is no pipeline {name}: neither {file}, nor {FOLDER}/{file}, nor a built-in one"
             );
             let names = pipeline_names();
-            Err(CommandError::Settings(error).hint(
+            Err(CommandError::Settings(error).with_hint(
                 match nearest(name, names.iter().map(String::as_str), NEAR) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("name one of {}, or give the path of a file", names.join(", ")),
@@ -65,22 +65,25 @@ fn check_kind(given: &Path) -> Result<(), CommandError> {
     let shown = given.display();
     if given.is_dir() {
         let error = CommandError::Settings(format!("{shown} is a folder, not a pipeline file"));
-        return Err(error.hint(format!("name a file in it, or one of {}", pipeline_names().join(", "))));
+        return Err(error.with_hint(format!("name a file in it, or one of {}", pipeline_names().join(", "))));
     }
     if given.extension().is_some_and(|extension| extension == "sql") {
         let error = CommandError::Settings(format!("{shown} is an aggregate, not a pipeline file"));
-        return Err(error
-            .hint("a run computes every aggregate of its folder; for one answer: `sunlake query -f FILE`"));
+        return Err(error.with_hint(
+            "a run computes every aggregate of its folder; for one answer: `sunlake query -f FILE`",
+        ));
     }
     if shown.to_string().contains("://") {
         let error = CommandError::Settings(format!("{shown} is the address of an API, not a pipeline"));
-        return Err(error.hint(format!("give it with --base-url: `sunlake plan daily --base-url {shown}`")));
+        return Err(
+            error.with_hint(format!("give it with --base-url: `sunlake plan daily --base-url {shown}`"))
+        );
     }
     // The text of another file may be a key, which no error may show.
     if given.is_file() && given.extension().is_none_or(|extension| extension != "toml") {
         let error =
             CommandError::Settings(format!("{shown} is not a pipeline file: its name does not end in .toml"));
-        return Err(error.hint(format!("name a file, or one of {}", pipeline_names().join(", "))));
+        return Err(error.with_hint(format!("name a file, or one of {}", pipeline_names().join(", "))));
     }
     Ok(())
 }
@@ -121,7 +124,7 @@ pub(crate) fn reads_sample(session: &Session<'_>, pipeline: &Pipeline) -> Result
             let file = pipeline.path.display();
             let error =
                 format!("{file} reads the embedded sample, but SUNLAKE_BASE_URL has the address of an API");
-            Err(CommandError::Settings(error).hint(
+            Err(CommandError::Settings(error).with_hint(
                 "name another pipeline; for the sample, unset SUNLAKE_BASE_URL; for the API, give --base-url",
             ))
         }

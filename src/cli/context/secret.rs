@@ -21,7 +21,7 @@ pub(crate) fn secret(
     let Some(file) = (world.variable)(&variable) else { return Ok(None) };
     let text = std::fs::read_to_string(&file).map_err(|error| {
         CommandError::Settings(format!("cannot read {variable} {file}: {error}"))
-            .hint(format!("give the path of a file with the {noun} and nothing else"))
+            .with_hint(format!("give the path of a file with the {noun} and nothing else"))
     })?;
     warn_if_readable(Path::new(&file));
     Ok(Some((text, format!("the file {file} of {variable}"))))

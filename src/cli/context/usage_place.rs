@@ -28,7 +28,7 @@ fn opened(address: StoreAddress, world: &World) -> Result<StoreAddress, CommandE
         secret(world, PASSWORD, "password")?.map(|(text, _)| text.trim_end_matches(['\r', '\n']).to_owned());
     if user.is_some() && password.is_none() {
         return Err(CommandError::Settings(format!("{USER} is set, and there is no password"))
-            .hint(format!("set {PASSWORD}, or set {PASSWORD}_FILE to a file with the password")));
+            .with_hint(format!("set {PASSWORD}, or set {PASSWORD}_FILE to a file with the password")));
     }
     Ok(address.opened_by(user, password.map(Into::into)))
 }
@@ -45,5 +45,5 @@ fn refused(error: AddressError) -> CommandError {
         }
         AddressError::Malformed => "give an address such as redis://127.0.0.1:6379/0".to_owned(),
     };
-    CommandError::Settings(format!("--usage or SUNLAKE_USAGE: {error}")).hint(hint)
+    CommandError::Settings(format!("--usage or SUNLAKE_USAGE: {error}")).with_hint(hint)
 }

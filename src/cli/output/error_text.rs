@@ -368,8 +368,8 @@ mod tests {
     #[test]
     fn commands_of_a_hint_name_the_lake_in_use() {
         let hint = |flag: &str| {
-            let error =
-                CommandError::Usage(String::new()).hint("undo it: `sunlake snapshot rollback 1`, or use `x`");
+            let error = CommandError::Usage(String::new())
+                .with_hint("undo it: `sunlake snapshot rollback 1`, or use `x`");
             ErrorText::of(&error).in_lake(flag).hint.expect("a hint")
         };
         assert_eq!(hint(""), "undo it: `sunlake snapshot rollback 1`, or use `x`");

@@ -31,14 +31,14 @@ pub(crate) fn check(file: &Path) -> Result<(), CommandError> {
     let (file_name, name_another) = (file.display(), "name another file with --metrics-file");
     if !folder_of(file).is_dir() {
         let what = format!("the folder of the metrics file {file_name} is not there");
-        return Err(CommandError::Settings(what).hint(format!("create the folder, or {name_another}")));
+        return Err(CommandError::Settings(what).with_hint(format!("create the folder, or {name_another}")));
     }
     match fs::read(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Ok(text) if text.is_empty() || text.starts_with(FIRST_WORDS.as_bytes()) => Ok(()),
         _ => {
             let what = format!("{file_name} is there, and no run wrote it");
-            Err(CommandError::Settings(what).hint(name_another))
+            Err(CommandError::Settings(what).with_hint(name_another))
         }
     }
 }

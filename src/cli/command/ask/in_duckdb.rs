@@ -12,7 +12,7 @@ pub(crate) fn with_duckdb(lake: &Lake, error: AggregateError, sql: &str) -> Comm
     let error = CommandError::from(PipelineError::from(error));
     let views = lake.root().join("catalog/views.sql");
     if is_for_duckdb && views.try_exists().unwrap_or(false) {
-        error.hint(format!("duckdb -init {} -c {}", quoted(&views.display().to_string()), quoted(sql)))
+        error.with_hint(format!("duckdb -init {} -c {}", quoted(&views.display().to_string()), quoted(sql)))
     } else {
         error
     }

@@ -31,8 +31,9 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
         (None, Some(file)) => read_sql(file)?,
         _ => {
             let error = CommandError::Usage("no query is given".to_owned());
-            return Err(error
-                .hint("sunlake query \"SELECT county, COUNT(*) FROM filings GROUP BY county\", or -f FILE"));
+            return Err(error.with_hint(
+                "sunlake query \"SELECT county, COUNT(*) FROM filings GROUP BY county\", or -f FILE",
+            ));
         }
     };
     let question = Question { sql, snapshot: arguments.snapshot };
@@ -60,7 +61,7 @@ fn read_sql(file: &Path) -> Result<String, CommandError> {
     let failed = |source: io::Error| match source.kind() {
         ErrorKind::NotFound | ErrorKind::IsADirectory => {
             CommandError::Settings(format!("cannot read {}: {source}", file.display()))
-                .hint("give the path of a file with one query")
+                .with_hint("give the path of a file with one query")
         }
         _ => CommandError::Io(format!("cannot read {}", file.display()), source),
     };
@@ -145,7 +146,7 @@ fn of_ending(output: &Path) -> Result<Option<RowFormat>, CommandError> {
         "txt" => None,
         other => {
             let error = CommandError::Usage(format!("no form has the ending .{other}"));
-            return Err(error.hint(
+            return Err(error.with_hint(
                 "write .csv, which spreadsheets open, .json, .ndjson, .md or .parquet; or name a --format",
             ));
         }
@@ -155,7 +156,7 @@ fn of_ending(output: &Path) -> Result<Option<RowFormat>, CommandError> {
 fn refuse_terminal(format: RowFormat, output: Option<&Path>) -> Result<(), CommandError> {
     if format == RowFormat::Parquet && output.is_none() && std::io::stdout().is_terminal() {
         let error = CommandError::Usage("Parquet is no text for a terminal".to_owned());
-        return Err(error.hint("write it to a file: -o FILE"));
+        return Err(error.with_hint("write it to a file: -o FILE"));
     }
     Ok(())
 }
@@ -165,7 +166,7 @@ pub(super) fn put(rows: &[u8], output: Option<&Path>) -> Result<(), CommandError
     let Some(path) = output else { return print_bytes(rows) };
     let failed = |source: io::Error| match source.kind() {
         ErrorKind::AlreadyExists => CommandError::Settings(format!("{} is there already", path.display()))
-            .hint("name another file, or delete this one"),
+            .with_hint("name another file, or delete this one"),
         _ => CommandError::Io(format!("cannot write {}", path.display()), source),
     };
     let mut file = File::create_new(path).map_err(failed)?;
