@@ -19,6 +19,11 @@ pub fn eastern(instant: Timestamp) -> Zoned {
     instant.to_zoned(EASTERN.clone())
 }
 
+/// An instant to the minute, in Eastern time, such as `2026-11-21 00:00 Eastern time`.
+pub(crate) fn instant(at: Timestamp) -> String {
+    format!("{} Eastern time", eastern(at).strftime("%Y-%m-%d %H:%M"))
+}
+
 /// The Eastern day of an instant.
 pub fn eastern_day(instant: Timestamp) -> Date {
     eastern(instant).date()
@@ -110,6 +115,12 @@ mod tests {
         assert_eq!(at("2026-07-31T04:00:00Z"), date(2026, 7, 31));
         assert_eq!(at("2026-01-31T04:59:59Z"), date(2026, 1, 30));
         assert_eq!(at("2026-01-31T05:00:00Z"), date(2026, 1, 31));
+    }
+
+    #[test]
+    fn an_instant_is_written_to_the_minute() {
+        let at = "2026-11-21T05:00:00.123456789Z".parse().expect("an instant");
+        assert_eq!(instant(at), "2026-11-21 00:00 Eastern time");
     }
 
     #[test]

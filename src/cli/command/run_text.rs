@@ -1,9 +1,9 @@
 //! The results of `run` and `plan` as text.
 
 use crate::cli::output::words::{
-    complete_days, count, duration, instant, lines, noun, number, of_these_missing, open_days, prefixes,
-    snapshots,
+    complete_days, count, duration, lines, noun, number, of_these_missing, open_days, prefixes, snapshots,
 };
+use crate::contract::eastern::instant;
 use crate::pipeline::plan::estimate::Price;
 use crate::pipeline::publish::summary::{CoverageSummary, Outcome, RunSummary};
 use crate::pipeline::state::registry::UnprovenStart;

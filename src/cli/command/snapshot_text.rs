@@ -2,7 +2,8 @@
 
 use crate::cli::context::open_lake::no_snapshot;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
-use crate::cli::output::words::{count, instant, lines, noun, number, snapshots};
+use crate::cli::output::words::{count, lines, noun, number, snapshots};
+use crate::contract::eastern::instant;
 use crate::lake::{Commit, DiffKind, Example, Lake, Pruning, SnapshotDiff, SnapshotEntry, SnapshotState};
 use crate::pipeline::state::RunState;
 use serde::Serialize;

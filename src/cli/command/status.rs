@@ -6,11 +6,11 @@ use crate::cli::context::open_lake::{
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
 use crate::cli::output::words::{
-    complete_days, count, instant, lines, noun, number, of_these_missing, open_days, prefixes,
+    complete_days, count, lines, noun, number, of_these_missing, open_days, prefixes,
 };
 use crate::cli::session::Session;
 use crate::client::AccountUsed;
-use crate::contract::eastern::span_days;
+use crate::contract::eastern::{instant, span_days};
 use crate::export::catalog::write_catalog;
 use crate::lake::{Lake, RunRecord};
 use crate::pipeline::maintain::status::{LakeStatus, lake_status};

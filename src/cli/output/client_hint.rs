@@ -1,7 +1,7 @@
 //! The way out of an error of a request to the API.
 
-use super::words::instant;
 use crate::client::ClientError;
+use crate::contract::eastern::instant;
 
 /// Hint of an error about a certificate.
 pub(crate) const TRUST: &str = "if an authority of your own signs here (a company's proxy), add its certificate to the system's store, or \

@@ -1,11 +1,9 @@
 //! Results on stdout, and what their text is made of: numbers with their nouns, lists, and several lines.
 
 use crate::cli::exit::CommandError;
-use crate::contract::eastern::eastern;
 use crate::contract::escape::{escaped, escaped_json};
 use crate::contract::listing::Listing;
 pub(crate) use crate::report::count as number;
-use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -83,11 +81,6 @@ pub(crate) fn duration(time: Duration) -> String {
         ..6_000.0 => format!("{minutes} min"),
         _ => format!("{} h {} min", minutes / 60, minutes % 60),
     }
-}
-
-/// An instant to the minute, in Eastern time, such as `2026-11-21 00:00 Eastern time`.
-pub(crate) fn instant(at: Timestamp) -> String {
-    format!("{} Eastern time", eastern(at).strftime("%Y-%m-%d %H:%M"))
 }
 
 /// A number with its noun, such as `2 files`.
@@ -204,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_times_are_written_for_people() {
+    fn numbers_and_durations_are_written_for_people() {
         assert_eq!(
             [0, 999, 1_000, 131_353, 12_810_000].map(number),
             ["0", "999", "1,000", "131,353", "12,810,000"]
@@ -223,7 +216,5 @@ mod tests {
         ] {
             assert_eq!(shown(secs), words, "{secs}");
         }
-        let at = "2026-11-21T05:00:00.123456789Z".parse().expect("an instant");
-        assert_eq!(instant(at), "2026-11-21 00:00 Eastern time");
     }
 }
