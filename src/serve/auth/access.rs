@@ -1,6 +1,7 @@
 //! Key → caller: the accounts and keys that a server accepts, and the limits of a test instance. It stores digests, never keys.
 
-use super::key_file::{AccountRecord, KeyFile, KeyState, KeysError, key_id};
+use super::key_file::{AccountRecord, KeyFile, KeyState, key_id};
+use super::keys_error::KeysError;
 use crate::contract::eastern::eastern_day;
 use crate::contract::plan::PlanLimits;
 use jiff::Timestamp;

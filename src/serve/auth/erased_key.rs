@@ -1,6 +1,7 @@
 //! A key closed on a full disk.
 
-use super::key_file::{KeyFile, KeysError};
+use super::key_file::KeyFile;
+use super::keys_error::KeysError;
 use super::replace_file::behind_links;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

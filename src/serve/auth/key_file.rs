@@ -3,6 +3,7 @@
 //! The file stores digests. A key itself is shown once, when it is made.
 
 use super::key_text::edited;
+use super::keys_error::KeysError;
 use super::replace_file::{behind_links, open_lock, replace_file};
 use super::unique::{line, twice as twice_in};
 use crate::contract::eastern::eastern_day;
@@ -12,58 +13,11 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::Path;
 
 /// The prefix of every key.
 pub(crate) const KEY_PREFIX: &str = "flb_";
-
-/// Why the key file cannot be used or changed.
-#[derive(Debug, thiserror::Error)]
-pub enum KeysError {
-    /// The path names no file.
-    #[error("cannot use the key file {0}: {1}")]
-    NoFile(PathBuf, #[source] io::Error),
-    /// The key file, or the lock file next to it, cannot be read or written.
-    #[error("cannot use the key file {0}: {1}")]
-    Storage(PathBuf, #[source] io::Error),
-    /// The file is not a key file: path, line, what is wrong there.
-    #[error("{0} is not a key file: line {1}: {2}")]
-    Malformed(PathBuf, usize, String),
-    /// The keys cannot be written as TOML.
-    #[error("the keys cannot be written as TOML: {0}")]
-    Unwritable(#[from] toml::ser::Error),
-    /// A key belongs to no account of the file.
-    #[error("key {0} belongs to account {1:?}, which the key file does not have")]
-    UnknownAccount(String, String),
-    /// Two accounts have one name, or two keys one id or digest: path, what it is, the value, both lines.
-    #[error("{0} has the {1} {2:?} twice, in lines {first} and {second}", first = .3[0], second = .3[1])]
-    Twice(PathBuf, &'static str, String, [usize; 2]),
-    /// A limit of an account is 0: account, limit.
-    #[error("account {0:?} has {1} = 0; a limit is at least 1")]
-    NoLimit(String, &'static str),
-    /// A digest is not 64 hexadecimal digits.
-    #[error("the digest of key {0} is damaged")]
-    Digest(String),
-    /// The account has more active keys than its plan allows, or would have with one more.
-    #[error("account {0:?} has {2} active keys, and its plan, {1}, allows {allowed}", allowed = .1.active_keys())]
-    TooMany(String, Plan, usize),
-    /// The account exists with another plan: name, plan in the file, plan of the request.
-    #[error("account {0:?} is on the plan {1}, not {2}")]
-    OtherPlan(String, Plan, Plan),
-    /// A scope that the API does not have.
-    #[error("{0:?} is not a scope of the API; it has one: data")]
-    Scope(String),
-    /// A key that would be refused from the beginning: the day from which it is, today.
-    #[error("a key cannot expire on {0}: today is {1} in Eastern time")]
-    Expired(Date, Date),
-    /// An account without a name, or with control characters in it.
-    #[error("an account needs a name of printable characters")]
-    NoName,
-    /// No key has the id.
-    #[error("no key has the id {0:?}")]
-    NoKey(String),
-}
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -5,6 +5,7 @@
 //! # Files, in reading order
 //!
 //! - [`key_file`]: accounts and keys in TOML
+//! - `keys_error`: why they cannot be used or changed
 //! - `unique`: what may be in it once only
 //! - `key_text`: changes of its text that keep comments and layout
 //! - `replace_file`: a new text that keeps owner, mode and links
@@ -25,6 +26,7 @@ mod erased_key;
 mod file_counts;
 pub(super) mod key_file;
 mod key_text;
+mod keys_error;
 mod last_use;
 mod replace_file;
 pub(super) mod shared;
@@ -40,8 +42,8 @@ pub use access::LimitOverride;
 pub use counted::MeterError;
 pub(super) use counted::{Counted, UsageMetrics};
 pub(super) use file_counts::FileCounts;
-pub use key_file::KeysError;
 pub(crate) use key_file::{KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState};
+pub use keys_error::KeysError;
 pub(crate) use last_use::{LastUse, LastUses};
 pub(super) use shared::SharedCounts;
 pub(super) use shared::StoreAddress;
