@@ -15,13 +15,13 @@
 //! - `records`: the records of a listing's page
 //! - [`error`]: error bodies and broken rules
 //! - `escape`: texts from outside, as a terminal may show them
+//! - `hint`: the right name that a wrong one was meant to be
 //! - [`eastern`]: days and months in Eastern time
 //! - [`holiday`]: Florida's state holidays
 //! - [`plan`]: the limits table
 //! - [`account`]: the account record
 //! - [`usage`]: requests used in each window
 //! - [`request`]: the operations, their parameters, and requests checked against a plan
-//! - `nearest`: the right name that a wrong one was meant to be
 
 pub mod account;
 pub mod business;
@@ -30,10 +30,10 @@ pub mod county;
 pub mod eastern;
 pub mod error;
 pub(crate) mod escape;
+pub(crate) mod hint;
 pub mod holiday;
 pub mod id;
 pub mod listing;
-pub(crate) mod nearest;
 pub mod page;
 pub mod plan;
 pub(crate) mod records;

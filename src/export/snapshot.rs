@@ -1,7 +1,7 @@
 //! The snapshot and the tables to export.
 
 use super::error::ExportError;
-use crate::contract::nearest::{NEAR, nearest};
+use crate::contract::hint::{NEAR, nearest};
 use crate::lake::{Commit, Lake};
 
 /// The commit of a snapshot that has its files, published or pending review; without a number the newest that readers see.

@@ -76,7 +76,7 @@ fn no_function<T>(name: &str) -> Planned<T> {
     refuse_other(name)?;
     let ours = f::FUNCTIONS.iter().flat_map(|function| function.names);
     let known: Vec<&str> = ours.chain(REDUCES.iter().flat_map(|known| known.names)).copied().collect();
-    match crate::contract::nearest::nearest(name, known.iter().copied(), 0.8) {
+    match crate::contract::hint::nearest(name, known.iter().copied(), 0.8) {
         Some(_) => unknown("function", name, &known),
         None => not_here(format_args!("the function {name}")),
     }

@@ -115,7 +115,7 @@ pub(super) fn no_column<T>(columns: &[Column], name: &[Ident]) -> Planned<T> {
     }
     let is_of = |known: &&Column| name.len() < 2 || is_same(&known.table, &name[0].value);
     let known: Vec<&str> = columns.iter().filter(is_of).map(|known| known.name.as_str()).collect();
-    let is_like_one = crate::contract::nearest::nearest(&last.value, known.iter().copied(), 0.8).is_some();
+    let is_like_one = crate::contract::hint::nearest(&last.value, known.iter().copied(), 0.8).is_some();
     if last.quote_style.is_some() && !is_like_one {
         let is_name = last.value.chars().all(|c| c.is_alphanumeric() || c == '_');
         let columns =

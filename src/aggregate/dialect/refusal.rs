@@ -1,6 +1,6 @@
 //! SQL that is not run: what is wrong with it, and the way out.
 
-use crate::contract::nearest::nearest;
+use crate::contract::hint::nearest;
 use polars::error::PolarsError;
 
 /// Why SQL has no plan.

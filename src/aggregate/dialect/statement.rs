@@ -1,7 +1,7 @@
 //! The one query of a text; what is given as a query and is none.
 
 use super::refusal::{ALIKE, Planned, wrong};
-use crate::contract::nearest::nearest;
+use crate::contract::hint::nearest;
 use crate::table::VIEWS;
 use sqlparser::ast::{BinaryOperator, Expr, ObjectName, Query, Statement, Value, Visit, Visitor};
 use sqlparser::dialect::{Dialect, GenericDialect};

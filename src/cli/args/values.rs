@@ -1,7 +1,7 @@
 //! Parsers of values. An error of a value that came from a variable names the variable, not the flag.
 
 use crate::contract::county::FLORIDA_COUNTIES;
-use crate::contract::nearest::{NEAR, nearest};
+use crate::contract::hint::{NEAR, nearest};
 use crate::contract::plan::Plan;
 use crate::contract::reference::EntityType;
 use clap::builder::{PathBufValueParser, PossibleValue, Resettable, StringValueParser, TypedValueParser};

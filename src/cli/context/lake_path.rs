@@ -1,7 +1,7 @@
 //! What `--lake` may name: a lake, or a place for a new one. A mistyped path never makes a lake among somebody's files.
 
 use crate::cli::exit::CommandError;
-use crate::contract::nearest::{NEAR, nearest};
+use crate::contract::hint::{NEAR, nearest};
 use crate::lake::{folder_of, holds_lake, is_lake_folder};
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 
 use crate::cli::exit::CommandError;
 use crate::cli::session::Session;
-use crate::contract::nearest::{NEAR, nearest};
+use crate::contract::hint::{NEAR, nearest};
 use crate::pipeline::PipelineError;
 use crate::pipeline::config::built_in;
 use crate::pipeline::config::file::{Pipeline, read_regular};

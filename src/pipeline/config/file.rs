@@ -8,8 +8,8 @@ use super::spec::{
 };
 use super::watch_list::read_watch_list;
 use crate::aggregate::{AggregateError, check_aggregates, check_condition, load_aggregates};
+use crate::contract::hint::{NEAR, nearest};
 use crate::contract::id::DocumentNumber;
-use crate::contract::nearest::{NEAR, nearest};
 use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
 use crate::extract::reference::MAX_WINDOW;
 use crate::lake::{folder_of, is_address};

@@ -2,7 +2,7 @@
 
 use super::built_in::SCHEMAS;
 use super::spec::PipelineSpec;
-use crate::contract::nearest::{NEAR, nearest};
+use crate::contract::hint::{NEAR, nearest};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::ops::Range;

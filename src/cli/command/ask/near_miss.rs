@@ -1,7 +1,7 @@
 //! What a text meant that no row has: `county = 'MIAMI-DADE'`.
 
 use crate::aggregate::compared_texts;
-use crate::contract::nearest::nearest;
+use crate::contract::hint::nearest;
 use std::collections::BTreeMap;
 
 /// Columns of few values, and a table that has all of these.

@@ -1,4 +1,4 @@
-//! The right name that a wrong one was meant to be.
+//! What hints are made of: the right name that a wrong one was meant to be.
 
 /// How alike two names are, at least, where one is taken for the other and the wrong one can only be a name.
 pub(crate) const NEAR: f64 = 0.6;
