@@ -69,7 +69,7 @@
 //! | which SQL is refused? | as text `aggregate/dialect/statement.rs`, else where a form is planned: `resolve.rs`, `functions.rs`, `reduce.rs`, `rows/` |
 //! | which of the state's files are read, and what is their date? | `import/files/source.rs`, `pipeline/import/known.rs` |
 //! | what happens to an invalid record? | `normalize/answer.rs`, then `lake/run/quarantine.rs` |
-//! | which exit code has an error? | `cli/exit.rs`; its hint is in `cli/output/error_text.rs` |
+//! | which exit code has an error? | `cli/exit.rs`; its hint is the method `hint` of its type, next to it |
 //! | who may use the server, how often? | `serve/auth/access.rs`, `serve/auth/usage_meter.rs`; several servers: `serve/auth/shared` |
 //! | how long may a client take, how many connections has it? | `serve/http/wire/waiting.rs`, `serve/http/wire/peers.rs` |
 //! | how is a listing answered? | `serve/index/listing_query.rs` |

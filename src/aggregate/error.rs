@@ -1,6 +1,7 @@
 //! Why an aggregate failed.
 
 use super::dialect::{Refusal, right_names};
+use crate::contract::hint::of_io;
 use polars::error::PolarsError;
 use std::path::{Path, PathBuf};
 
@@ -51,8 +52,9 @@ impl AggregateError {
     }
 
     /// The way out, where there is one.
-    pub(crate) fn way_out(&self) -> Option<String> {
+    pub(crate) fn hint(&self) -> Option<String> {
         match self {
+            Self::Unreadable { source, .. } => of_io(source),
             Self::Sql { refusal, .. } | Self::Condition(refusal) | Self::Query(refusal) => {
                 refusal.way_out.clone()
             }

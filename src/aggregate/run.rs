@@ -142,7 +142,7 @@ mod tests {
             "{error}"
         );
         assert!(error.to_string().contains("mine.sql"), "{error}");
-        assert!(error.way_out().is_some_and(|known| known.contains("filings")), "says what there is");
+        assert!(error.hint().is_some_and(|known| known.contains("filings")), "says what there is");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::aggregate::AggregateError;
 use crate::client::ClientError;
+use crate::contract::hint::of_io;
 use crate::export::ExportError;
 use crate::import::files::source::SourceError;
 use crate::lake::LakeError;
@@ -73,6 +74,24 @@ impl CommandError {
     /// The same error with a hint.
     pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
         Self::Hinted(Box::new(self), hint.into())
+    }
+
+    /// The way out, where there is one.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Hinted(_, hint) => Some(hint.clone()),
+            Self::Run(source, _) => source.hint(),
+            Self::Pipeline(error) => error.hint(),
+            Self::Lake(error) => error.hint(),
+            Self::Export(error) => error.hint(),
+            Self::Serve(error) => error.hint(),
+            Self::Io(_, source) => of_io(source),
+            Self::Bug(_) => {
+                Some("this is a bug in sunlake: report it with the command and its log".to_owned())
+            }
+            Self::Declined => Some("answer y, or skip the question with --yes".to_owned()),
+            Self::Usage(_) | Self::Settings(_) | Self::Damaged(_) => None,
+        }
     }
 
     /// The exit code.
@@ -193,6 +212,8 @@ fn export(error: &ExportError) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::hint::REPAIR;
+    use crate::pipeline::SpecError;
     use std::io::{Error, ErrorKind};
     use std::path::PathBuf;
 
@@ -208,6 +229,38 @@ mod tests {
             (ServeError::NoSnapshot(path.clone()), SETTINGS),
         ] {
             assert_eq!(CommandError::Serve(error).code(), code);
+        }
+    }
+
+    fn lost(name: &str) -> LakeError {
+        let source = Error::from(ErrorKind::NotFound);
+        LakeError::Storage { op: "open", path: PathBuf::from(name), source }
+    }
+
+    #[test]
+    fn damage_and_a_missing_table_file_have_the_repair_as_hint() {
+        let damaged = LakeError::Damaged { path: PathBuf::from("x"), what: "no".to_owned() };
+        for error in [
+            CommandError::from(PipelineError::from(damaged)),
+            CommandError::from(lost("part-1.parquet")),
+            CommandError::from(ExportError::from(lost("part-2.parquet"))),
+        ] {
+            assert_eq!(error.hint().as_deref(), Some(REPAIR), "{error}");
+            assert_eq!(error.code(), STORAGE, "{error}");
+        }
+        assert_eq!(CommandError::from(lost("record.json")).hint(), None);
+    }
+
+    #[test]
+    fn a_wrong_aggregate_has_the_key_or_the_cast_that_rights_it_as_hint() {
+        let (path, folder) = (PathBuf::from("p.toml"), PathBuf::from("aggregates"));
+        let (aggregate, column, dtype) = ("mine".to_owned(), "gap".to_owned(), "duration".to_owned());
+        for (error, says) in [
+            (SpecError::NoAggregates { path, folder }.into(), "[aggregates] enabled = false"),
+            (AggregateError::ColumnType { aggregate, column, dtype }.into(), "cast the column to BIGINT"),
+        ] {
+            let hint = CommandError::Pipeline(error).hint().expect("a hint");
+            assert!(hint.contains(says), "{hint}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Why a request gave no usable answer.
 
+use crate::contract::eastern::instant;
+use crate::contract::hint::{TRUST, of_io};
 use jiff::Timestamp;
 use std::time::Duration;
 
@@ -76,6 +78,27 @@ pub enum ClientError {
 }
 
 impl ClientError {
+    /// The way out, where it does not depend on the address or the key.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::BudgetSpent { until: Some(until), .. } | Self::WaitTooLong { until, .. } => {
+                return Some(format!("run the same command again after {}", instant(*until)));
+            }
+            Self::BudgetSpent { until: None, .. } | Self::Stopped => "run the same command again",
+            Self::Untrusted { is_certificate: true, .. } => TRUST,
+            Self::GaveUp { last, .. } => return last.hint(),
+            Self::Ledger { source, .. } => return of_io(source),
+            Self::NoClient { .. } => {
+                "install the system's store of certificates (ca-certificates), or name a PEM file with authorities in SSL_CERT_FILE"
+            }
+            Self::ProxyRefused { .. } => {
+                "give it as HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT, or exclude the host of the API with NO_PROXY"
+            }
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
     /// Whether the same call may be sent again.
     pub(crate) fn is_retryable(&self) -> bool {
         match self {

@@ -1,4 +1,38 @@
-//! What hints are made of: the right name that a wrong one was meant to be.
+//! What hints are made of: the right name that a wrong one was meant to be, and the ways out that errors of several modules share.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// Hint of an error about a damaged or missing file.
+pub(crate) const REPAIR: &str = "repair the lake: `sunlake verify --repair`";
+/// Hint of an error about a lake without a snapshot.
+pub(crate) const MAKE_SNAPSHOT: &str = "make a snapshot: `sunlake run`";
+/// Hint of an error about a file of a later format.
+pub(crate) const NEWER_SUNLAKE: &str = "use the newer sunlake";
+/// Hint of an error about a certificate.
+pub(crate) const TRUST: &str = "if an authority of your own signs here (a company's proxy), add its certificate to the system's store, or \
+                                name a PEM file with all authorities in SSL_CERT_FILE; else check the address and this machine's clock";
+
+/// The hint of an error of the system.
+pub(crate) fn of_io(source: &io::Error) -> Option<String> {
+    let hint = match source.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free disk space, then run the same command again"
+        }
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "make the file and its folder writable for this user"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+/// The hint of a file of the lake: a file of a table that is missing can be repaired.
+pub(crate) fn of_lake_file(path: &Path, source: &io::Error) -> Option<String> {
+    let is_table = path.extension().is_some_and(|found| found == "parquet");
+    let is_lost = is_table && source.kind() == ErrorKind::NotFound;
+    if is_lost { Some(REPAIR.to_owned()) } else { of_io(source) }
+}
 
 /// How alike two names are, at least, where one is taken for the other and the wrong one can only be a name.
 pub(crate) const NEAR: f64 = 0.6;

@@ -15,7 +15,7 @@
 //! - `records`: the records of a listing's page
 //! - [`error`]: error bodies and broken rules
 //! - `escape`: texts from outside, as a terminal may show them
-//! - `hint`: the right name that a wrong one was meant to be
+//! - `hint`: the right name that a wrong one was meant to be, and hints that errors of several modules share
 //! - [`eastern`]: days and months in Eastern time
 //! - [`holiday`]: Florida's state holidays
 //! - [`plan`]: the limits table

@@ -1,5 +1,6 @@
 //! Why an export failed.
 
+use crate::contract::hint::{MAKE_SNAPSHOT, of_io};
 use crate::lake::LakeError;
 use crate::table::TableError;
 use std::io;
@@ -50,6 +51,32 @@ pub enum ExportError {
 }
 
 impl ExportError {
+    /// The way out, where there is one.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Lake(error) => return error.hint(),
+            Self::Table(error) => return error.hint(),
+            Self::Write(_, source) => return of_io(source),
+            Self::NoSnapshot(_) => MAKE_SNAPSHOT,
+            Self::NoTable { near: Some(near), .. } => return Some(format!("did you mean {near}?")),
+            Self::NoTable { known, .. } => return Some(format!("it has {}", known.join(", "))),
+            Self::NoBusinesses(table) => {
+                return Some(format!(
+                    "for a part of it: sunlake query \"SELECT * FROM {table} WHERE ...\" -o {table}.csv"
+                ));
+            }
+            Self::NotMade { .. } => "export to another path, or replace it with --force",
+            Self::Overtaken(..) => "run the same command again",
+            Self::NoDuckdb(..) => {
+                "install DuckDB's command line program (https://duckdb.org, or `pip install duckdb-cli`), \
+                 or give its path with --duckdb"
+            }
+            Self::Foreign(..) => "export to another folder",
+            Self::WrongTarget { .. } | Self::Duckdb(..) => return None,
+        };
+        Some(hint.to_owned())
+    }
+
     pub(super) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Write(path, source)

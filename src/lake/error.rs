@@ -1,6 +1,7 @@
 //! The errors of the lake. Each variant is one way in which a caller reacts.
 
 use super::backend::http_way::UNTRUSTED;
+use crate::contract::hint::{NEWER_SUNLAKE, REPAIR, TRUST, of_lake_file};
 use crate::table::TableError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -74,6 +75,37 @@ fn number(snapshot: Option<u64>) -> String {
 }
 
 impl LakeError {
+    /// The way out, where there is one.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Storage { path, source, .. } => return of_lake_file(path, source),
+            Self::Remote { .. } if self.is_untrusted() => TRUST,
+            Self::Unreliable { .. } => {
+                "use a store that creates an object only if it is absent (Amazon S3, Google Cloud Storage, Azure, Cloudflare R2, MinIO), \
+                 or a lake in a folder of this machine"
+            }
+            Self::Address { .. } => "give a path, or s3://, gs:// or az:// with bucket and name",
+            Self::Setting { .. } => "correct the variable, or unset it",
+            Self::Held { .. } => "wait until the other run ends, or stop it",
+            Self::Conflict { .. } => "run again: the next run continues from the newer snapshot",
+            Self::NotShown { .. } => "run the pipeline again: the next run repairs this",
+            Self::Newer { .. } => NEWER_SUNLAKE,
+            Self::NoSnapshot { .. } | Self::Pruned { .. } | Self::NotHeld { .. } => {
+                "list the snapshots: `sunlake snapshot list`"
+            }
+            Self::Overtaken { .. } => "run the pipeline again: the next run reads the same changes",
+            Self::InTheWay { path } => {
+                let (path, above) = (path.display(), path.parent().unwrap_or(path).display());
+                return Some(format!(
+                    "move the folder out of the lake: mv {path} {above}-copy; then {REPAIR}"
+                ));
+            }
+            Self::Damaged { .. } => REPAIR,
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
     /// Whether the certificate of an object store could not be trusted.
     pub(crate) fn is_untrusted(&self) -> bool {
         matches!(self, Self::Remote { what, .. } if what.contains(UNTRUSTED))

@@ -4,6 +4,7 @@ use super::config::mistakes::Mistake;
 use super::state::run_state::SourceKind;
 use crate::aggregate::AggregateError;
 use crate::client::ClientError;
+use crate::contract::hint::of_io;
 use crate::export::ExportError;
 use crate::extract::ExtractError;
 use crate::import::files::source::SourceError;
@@ -30,6 +31,21 @@ pub enum SpecError {
     /// The folder of aggregates does not exist.
     #[error("{path}: its folder of aggregates, {folder}, is not there")]
     NoAggregates { path: PathBuf, folder: PathBuf },
+}
+
+impl SpecError {
+    /// The way out, where there is one.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unreadable { hint, .. } => {
+                Some(hint.trim_start_matches("; ").to_owned()).filter(|hint| !hint.is_empty())
+            }
+            Self::Wrong { mistakes, .. } => mistakes.first()?.hint.clone(),
+            Self::NoAggregates { .. } => {
+                Some("make the folder, or set `[aggregates] enabled = false`".to_owned())
+            }
+        }
+    }
 }
 
 fn in_one_line(path: &Path, mistakes: &[Mistake]) -> String {
@@ -107,6 +123,38 @@ pub enum PipelineError {
 }
 
 impl PipelineError {
+    /// The way out, where there is one.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Spec(error) => return error.hint(),
+            Self::Client(error) => return error.hint(),
+            Self::Lake(error) => return error.hint(),
+            Self::Table(error) => return error.hint(),
+            Self::Aggregate(error) => return error.hint(),
+            Self::Export(error) => return error.hint(),
+            Self::Import(error) => return error.hint(),
+            Self::OtherSource { .. } => "give another lake with --lake",
+            Self::EarlierDay { undo: Some(undo), .. } => {
+                return Some(format!(
+                    "check the clock, or the day of --today; if the run of the later day was a mistake, undo it: \
+                     `sunlake snapshot rollback {undo}`"
+                ));
+            }
+            Self::EarlierDay { undo: None, .. } => {
+                "check the clock, or the day of --today; no snapshot is as of an earlier day: give another lake with --lake"
+            }
+            Self::NoFilings { first, .. } => {
+                return Some(format!("read filings into this lake first: `sunlake run {first}`"));
+            }
+            Self::LaterDay { .. } => "check the clock, or the day of --today",
+            Self::Write { source, .. } | Self::UnreadableRules { source, .. } | Self::Spool(source) => {
+                return of_io(source);
+            }
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
     /// Whether a later process of the run can continue where this one stops.
     pub(crate) fn is_pause(&self) -> bool {
         matches!(self, Self::Client(error) if error.is_pause())

@@ -6,6 +6,7 @@ use super::http::host_guard::Origins;
 use super::http::wire::tls::{TlsError, TlsFiles};
 use super::load::LoadError;
 use super::service::Clock;
+use crate::contract::hint::{MAKE_SNAPSHOT, of_io};
 use crate::lake::{Lake, LakeError};
 use jiff::civil::Date;
 use prometheus_client::metrics::counter::Counter;
@@ -104,4 +105,23 @@ pub enum ServeError {
     /// A thread that loads panicked.
     #[error("loading what is to be served ended in a panic")]
     Panicked,
+}
+
+impl ServeError {
+    /// The way out, where there is one.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoSnapshot(_) => MAKE_SNAPSHOT,
+            Self::Unreadable(_, source) => return of_io(source),
+            Self::Lake(error) => return error.hint(),
+            Self::Load(error) => return error.hint(),
+            Self::Keys(error) => return error.hint(),
+            Self::Meter(error) => return error.hint(),
+            Self::Tls(_) => {
+                "give files that this user can read: the certificate chain as --tls-cert, its private key as --tls-key, both in PEM"
+            }
+            Self::Listener(_) | Self::Panicked => return None,
+        };
+        Some(hint.to_owned())
+    }
 }

@@ -1,5 +1,6 @@
 //! What can be wrong with a batch or a file of a table.
 
+use crate::contract::hint::{NEWER_SUNLAKE, of_lake_file};
 use arrow::datatypes::DataType;
 use parquet::errors::ParquetError;
 use std::path::{Path, PathBuf};
@@ -50,6 +51,17 @@ pub enum TableError {
 }
 
 impl TableError {
+    /// The way out, where there is one.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Io { path, source, .. } => return of_lake_file(path, source),
+            Self::NewerSchema { .. } => NEWER_SUNLAKE,
+            Self::UnsupportedType { .. } => "cast the column to an integer, text, date or UTC timestamp",
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
     pub(super) fn io(action: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), source }
     }

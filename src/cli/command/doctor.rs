@@ -3,12 +3,13 @@
 use crate::cli::context::api_access::{Access, api_key};
 use crate::cli::context::open_lake::{is_in_store, no_snapshot, open_lake, state_dir};
 use crate::cli::exit::{self, CommandError};
-use crate::cli::output::error_text::{ErrorText, MAKE_SNAPSHOT, with_causes};
+use crate::cli::output::error_text::{ErrorText, with_causes};
 use crate::cli::session::Session;
 use crate::client::{Bounds, Budget, Client, ClientConfig, Ledger, StopSwitch};
 use crate::contract::account::Account;
 use crate::contract::eastern::day_start;
 use crate::contract::endpoint::DATA_SCOPE;
+use crate::contract::hint::MAKE_SNAPSHOT;
 use crate::contract::plan::Plan;
 use crate::lake::{Lake, LakeError};
 use jiff::civil::{Date, date};

@@ -1,9 +1,9 @@
 //! Snapshots, differences and pruned files as text.
 
 use crate::cli::context::open_lake::no_snapshot;
-use crate::cli::output::error_text::MAKE_SNAPSHOT;
 use crate::cli::output::words::{count, lines, noun, number, snapshots};
 use crate::contract::eastern::instant;
+use crate::contract::hint::MAKE_SNAPSHOT;
 use crate::lake::{Commit, DiffKind, Example, Lake, Pruning, SnapshotDiff, SnapshotEntry, SnapshotState};
 use crate::pipeline::state::RunState;
 use serde::Serialize;

@@ -4,13 +4,13 @@ use crate::cli::context::open_lake::{
     existing_state_dir, no_snapshot, open_lake, require_lake, without_snapshot,
 };
 use crate::cli::exit::CommandError;
-use crate::cli::output::error_text::MAKE_SNAPSHOT;
 use crate::cli::output::words::{
     complete_days, count, lines, noun, number, of_these_missing, open_days, prefixes,
 };
 use crate::cli::session::Session;
 use crate::client::AccountUsed;
 use crate::contract::eastern::{instant, span_days};
+use crate::contract::hint::MAKE_SNAPSHOT;
 use crate::export::catalog::write_catalog;
 use crate::lake::{Lake, RunRecord};
 use crate::pipeline::maintain::status::{LakeStatus, lake_status};

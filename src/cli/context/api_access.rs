@@ -2,7 +2,6 @@
 
 use super::secret::secret;
 use crate::cli::exit::CommandError;
-use crate::cli::output::client_hint::TRUST;
 use crate::cli::session::{Session, World};
 use crate::client::{ApiKey, ClientError};
 use crate::pipeline::config::file::Pipeline;
@@ -88,8 +87,7 @@ impl Access {
                 let plain = base_url.replacen("https://", "http://", 1);
                 format!("give {plain} in {address_in}, or the port that answers https")
             }
-            ClientError::Untrusted { is_certificate: true, .. } => TRUST.to_owned(),
-            ClientError::Untrusted { .. } => {
+            ClientError::Untrusted { is_certificate: false, .. } => {
                 format!(
                     "check whether {base_url} of {address_in} is the right address, and which proxy or firewall is on the way"
                 )

@@ -4,8 +4,9 @@
 use super::lake_path::{check_lake_path, nearest_lake};
 use crate::cli::args::{Common, SnapshotName};
 use crate::cli::exit::CommandError;
-use crate::cli::output::error_text::{MAKE_SNAPSHOT, with_causes};
+use crate::cli::output::error_text::with_causes;
 use crate::cli::session::{Session, shell_word};
+use crate::contract::hint::MAKE_SNAPSHOT;
 use crate::lake::{CLOUD_VARIABLES, Lake, LakeOptions, is_address};
 use std::path::{Path, PathBuf};
 

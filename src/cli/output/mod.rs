@@ -3,7 +3,6 @@
 //! # Files, in reading order
 //!
 //! - `words`: results on stdout, numbers with their nouns, and lists
-//! - `client_hint`: the way out of an error of a request
 //! - `error_text`: an error with its causes and its hint
 //! - `log`: the log on stderr, and the log file of a run
 //! - `lossy_lines`: the log of a server, which waits for no reader
@@ -13,7 +12,6 @@
 //! - `plain_line`: the line of the bar without escape codes
 //! - `progress`: the progress bar, and log lines next to it
 
-pub(super) mod client_hint;
 pub(super) mod error_text;
 pub(super) mod log;
 mod lossy_lines;

@@ -4,6 +4,7 @@ use super::archive::{ArchiveError, Member, members};
 use super::layout::Kind;
 use super::names::{is_litter, kind_of, part_of_set, resembles, set_of};
 use super::origin::Origin;
+use crate::contract::hint::of_io;
 use crate::import::sound::{Expected, Fault};
 use jiff::civil::Date;
 use schemars::JsonSchema;
@@ -56,6 +57,31 @@ pub enum SourceError {
     TwoClaims { one: String, other: String, what: String },
     #[error("{file}: {why}")]
     Implausible { file: String, why: String },
+}
+
+impl SourceError {
+    /// The way out, where there is one.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Unreadable { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => {
+                    "put the state's files there, or name their folder in `[import] folder` of the pipeline file"
+                }
+                io::ErrorKind::PermissionDenied => "make the files and their folder readable for this user",
+                _ => return of_io(source),
+            },
+            Self::Archive { .. } => "copy the archive again from the state's server",
+            Self::Incomplete { .. } => {
+                "copy all of the set from the state's server, or move its files out of the folder"
+            }
+            Self::Unusable { .. } => "copy the file again, or move it out of the folder",
+            Self::TwoClaims { .. } => "remove the wrong file, and keep each set in a folder of its own",
+            Self::Implausible { .. } => {
+                "copy the file again from the state's server; if it is right, set `max_short_percent = 100` in `[import]` of the pipeline file"
+            }
+        };
+        Some(hint.to_owned())
+    }
 }
 
 /// A file that resembles one of the state's and was not read.

@@ -97,7 +97,7 @@ impl Pipeline {
         match error {
             PipelineError::Aggregate(error @ AggregateError::Condition { .. }) => {
                 let place = place_of(&self.text, "enrich.where");
-                let mistake = Mistake::at(&self.text, place, error.to_string(), error.way_out());
+                let mistake = Mistake::at(&self.text, place, error.to_string(), error.hint());
                 SpecError::Wrong { path: self.path.clone(), mistakes: vec![mistake] }.into()
             }
             PipelineError::Aggregate(AggregateError::Unreadable { path, source })

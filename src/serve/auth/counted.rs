@@ -61,3 +61,18 @@ pub enum MeterError {
     #[error("the store of the request counts, {0}, cannot be used: {1}")]
     Store(String, String),
 }
+
+impl MeterError {
+    /// The way out.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Storage(..) => "make room, or keep the counts in another file: --usage FILE",
+            Self::Locked(_) => "stop the other server, or give this one a file of its own with --usage FILE",
+            Self::Foreign(_) => "give the file of an earlier server, or a new one",
+            Self::Store(..) => {
+                "check --usage, SUNLAKE_USAGE_USER, and SUNLAKE_USAGE_PASSWORD or SUNLAKE_USAGE_PASSWORD_FILE"
+            }
+        };
+        Some(hint.to_owned())
+    }
+}

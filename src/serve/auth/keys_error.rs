@@ -1,5 +1,6 @@
 //! Why the key file cannot be used or changed.
 
+use crate::contract::hint::of_io;
 use crate::contract::plan::Plan;
 use jiff::civil::Date;
 use std::io;
@@ -50,4 +51,35 @@ pub enum KeysError {
     /// No key has the id.
     #[error("no key has the id {0:?}")]
     NoKey(String),
+}
+
+impl KeysError {
+    /// The way out, where there is one.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoFile(..) => "create a key: `sunlake keys create --account NAME --plan PLAN`",
+            Self::Storage(_, source) if source.kind() == io::ErrorKind::PermissionDenied => {
+                "let this user read the file; only its owner and root can create and revoke keys"
+            }
+            Self::Storage(_, source) => return of_io(source),
+            Self::Malformed(..) => "correct that line of the key file",
+            Self::UnknownAccount(..) => "give the key file an [[account]] of that name, or remove the key",
+            Self::Twice(..) => "keep one of the two in the key file",
+            Self::NoLimit(..) => {
+                "give another limit in the key file, or `api_access = false` to refuse the account"
+            }
+            Self::Digest(_) => "revoke the key, and create another: `sunlake keys revoke ID`",
+            Self::TooMany(..) => {
+                "revoke keys that nobody uses (`sunlake keys list`, `sunlake keys revoke ID`), \
+                 or give the account a larger plan in the key file"
+            }
+            Self::OtherPlan(..) => "give the plan of the key file, or change the key file",
+            Self::Scope(_) => "leave --scopes out, or give `--scopes data`",
+            Self::Expired(..) => "give a later day, or days from today: --expires 90d",
+            Self::NoName => "give the account a name: `--account NAME`",
+            Self::NoKey(_) => "list the keys: `sunlake keys list`",
+            Self::Unwritable(_) => return None,
+        };
+        Some(hint.to_owned())
+    }
 }

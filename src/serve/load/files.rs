@@ -1,5 +1,6 @@
 //! The Parquet files of a snapshot, its digest, the rows of a small table, and why they cannot be loaded.
 
+use crate::contract::hint::{MAKE_SNAPSHOT, REPAIR, of_lake_file};
 use crate::lake::{LakeError, Month};
 use crate::serve::index::IndexError;
 use crate::serve::index::month_files::MonthFiles;
@@ -97,6 +98,17 @@ pub enum LoadError {
 }
 
 impl LoadError {
+    /// The way out, where there is one.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unreadable(path, source) => of_lake_file(path, source),
+            Self::Damaged(..) | Self::Table(..) => Some(REPAIR.to_owned()),
+            Self::Unsound(error) => error.hint(),
+            Self::NoFilings(_) => Some(MAKE_SNAPSHOT.to_owned()),
+            Self::Column(..) | Self::Rows(..) => None,
+        }
+    }
+
     pub(super) fn unreadable(path: &Path, source: std::io::Error) -> Self {
         Self::Unreadable(path.to_owned(), source)
     }
