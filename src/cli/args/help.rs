@@ -91,7 +91,8 @@ const NOT_FOR: [(&str, &[&str]); 4] = [
 /// The command line of the program.
 pub fn command_line() -> Command {
     // However the program was started, its help calls it by its name.
-    let line = Cli::command().bin_name("sunlake");
+    // Without a command, the program says what to start with, not its help.
+    let line = Cli::command().bin_name("sunlake").arg_required_else_help(false);
     let flags: Vec<Arg> = line.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
     with_commands(line, "", &flags)
 }

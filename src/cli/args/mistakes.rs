@@ -4,6 +4,7 @@ use super::help::{START, command_line};
 use crate::contract::escape::{escaped, on_one_line};
 use crate::pipeline::config::built_in;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use std::error::Error as _;
 
 /// A flag that people try: its names, the commands it is tried with (all, if none), what is wrong with it, and the way out.
 type Tried = (&'static [&'static str], &'static [&'static str], &'static str, &'static str);
@@ -79,23 +80,29 @@ const TRIED: [Tried; 11] = [
 
 /// The text about a wrong command line; none where clap shows a page of help.
 pub fn explain(error: &Error) -> Option<String> {
-    let command = command_of(error);
-    let text = of_a_word(error, &command).or_else(|| in_two_lines(error, &command))?;
+    // Such as `Usage: sunlake export csv [OPTIONS] <PATH>`; clap names none with a wrong value.
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let usage = usage.trim_start_matches("Usage: ");
+    let words = usage.split_whitespace().skip(1).take_while(|word| !word.starts_with(['[', '<', '-']));
+    let command = words.collect::<Vec<_>>().join(" ");
+    let text = of_a_word(error, &command).or_else(|| of_kind(error, usage, &command))?;
     Some(escaped(&text, &['\n', '\t']).into_owned())
+}
+
+/// What clap knows about an error under one name; empty where it knows nothing.
+fn context(error: &Error, kind: ContextKind) -> &[String] {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => std::slice::from_ref(text),
+        Some(ContextValue::Strings(texts)) => texts,
+        _ => &[],
+    }
 }
 
 /// The text about a flag or a word from another place.
 fn of_a_word(error: &Error, command: &str) -> Option<String> {
-    let word = |kind| match error.get(kind) {
-        Some(ContextValue::String(word)) => Some(word.split('=').next().unwrap_or_default()),
-        _ => None,
-    };
+    let word = |kind| context(error, kind).first().and_then(|word| word.split('=').next());
     match error.kind() {
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
-            if command.is_empty() =>
-        {
-            Some(START.to_owned())
-        }
+        ErrorKind::MissingSubcommand if command.is_empty() => Some(START.to_owned()),
         ErrorKind::UnknownArgument => {
             let word = word(ContextKind::InvalidArg)?;
             let is_flag = word.starts_with('-');
@@ -107,26 +114,18 @@ fn of_a_word(error: &Error, command: &str) -> Option<String> {
     }
 }
 
-/// The command that the error is about, such as `export csv`; empty for the program.
-fn command_of(error: &Error) -> String {
-    let text = error.to_string();
-    let usage = text.split_once("Usage: sunlake ").map_or("", |(_, usage)| usage);
-    let words = usage.split_whitespace().take_while(|word| !word.starts_with(['[', '<', '-']));
-    words.collect::<Vec<_>>().join(" ")
-}
-
 fn of_flag(flag: &str, command: &str, is_near: bool) -> Option<String> {
     let tried = TRIED.iter().find(|(flags, commands, ..)| {
         flags.contains(&flag) && (commands.is_empty() || commands.contains(&command))
     });
     match tried {
-        Some((.., wrong, way_out)) => Some(said(&format!("{flag}: {wrong}"), way_out)),
+        Some((.., wrong, way_out)) => Some(two_lines(&format!("{flag}: {wrong}"), way_out)),
         // clap names the near one.
         None if is_near => None,
         None => {
             let program = format!("sunlake {command}");
             let program = program.trim_end();
-            Some(said(
+            Some(two_lines(
                 &format!("{flag}: {program} has no such flag"),
                 &format!("its flags: `{program} --help`"),
             ))
@@ -137,11 +136,11 @@ fn of_flag(flag: &str, command: &str, is_near: bool) -> Option<String> {
 /// A word too many.
 fn of_word(word: &str, command: &str) -> Option<String> {
     match command {
-        "run" | "plan" => Some(said(
+        "run" | "plan" => Some(two_lines(
             &format!("{word}: a {command} is of one pipeline"),
             "name one; for more, start the program again",
         )),
-        "query" => Some(said(
+        "query" => Some(two_lines(
             &format!("{word}: a query is one word for the shell"),
             "put it in double quotes: sunlake query \"SELECT county FROM filings\"",
         )),
@@ -152,17 +151,17 @@ fn of_word(word: &str, command: &str) -> Option<String> {
 /// A command that there is not.
 fn of_command(word: &str, command: &str) -> Option<String> {
     match command {
-        "" if built_in::pipeline(word).is_some() => Some(said(
+        "" if built_in::pipeline(word).is_some() => Some(two_lines(
             &format!("{word} is a pipeline, not a command"),
             &format!("run it: `sunlake run {word}`"),
         )),
-        "" if word == "version" => Some(said("version is a flag", "sunlake --version")),
+        "" if word == "version" => Some(two_lines("version is a flag", "sunlake --version")),
         "" => of_subcommand(word),
-        "export" if word == "parquet" => Some(said(
+        "export" if word == "parquet" => Some(two_lines(
             "the files of a lake are Parquet already",
             "read them where they are, such as output/current/filings/**/*.parquet",
         )),
-        "export" => Some(said(
+        "export" => Some(two_lines(
             &format!("{word}: there is no such export"),
             "name one first, then its path: `sunlake export csv|duckdb|delta|ducklake PATH`",
         )),
@@ -175,39 +174,75 @@ fn of_subcommand(word: &str) -> Option<String> {
     let line = command_line();
     let above = line.get_subcommands().filter(|command| command.find_subcommand(word).is_some());
     let full: Vec<String> = above.map(|command| format!("`sunlake {} {word}`", command.get_name())).collect();
-    (!full.is_empty()).then(|| said(&format!("{word} is a part of another command"), &full.join(" or ")))
+    (!full.is_empty()).then(|| two_lines(&format!("{word} is a part of another command"), &full.join(" or ")))
 }
 
-/// clap's text in the form of other errors: what is wrong on one line, and the way out on the next.
-fn in_two_lines(error: &Error, command: &str) -> Option<String> {
-    let text = error.to_string();
-    let mut parts = text.strip_prefix("error: ")?.split("\n\n").map(str::trim);
-    let what = parts.next()?;
-    let rest: Vec<&str> = parts.collect();
-    let begins = |begin: &str| rest.iter().find_map(|part| part.strip_prefix(begin));
-    let near = begins("tip: ").and_then(|tip| tip.split_once(" exist")?.1.split_once(": "));
-    let (wrong, way_out) = match what.split_once('\n') {
-        // The values to choose from.
-        Some((wrong, values)) if values.contains("[possible values: ") => {
-            let values = values.trim().trim_start_matches("[possible values: ").trim_end_matches(']');
-            (wrong.to_owned(), Some(format!("give one of {values}")))
+/// clap's error in the form of other errors: what is wrong on one line, and the way out on the next.
+fn of_kind(error: &Error, usage: &str, command: &str) -> Option<String> {
+    let all = |kind, between| context(error, kind).join(between);
+    let (arg, value) = (all(ContextKind::InvalidArg, " "), all(ContextKind::InvalidValue, " "));
+    let near = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
+        .map(|kind| all(kind, "', '"));
+    let mut way_out = format!("see `{} --help`", format!("sunlake {command}").trim_end());
+    let wrong = match error.kind() {
+        ErrorKind::InvalidValue => {
+            let values = all(ContextKind::ValidValue, ", ");
+            if !values.is_empty() {
+                way_out = format!("give one of {values}");
+            }
+            match value.as_str() {
+                "" => format!("a value is required for '{arg}' but none was supplied"),
+                value => format!("invalid value '{value}' for '{arg}'"),
+            }
         }
-        // The arguments that are missing.
-        Some((wrong, missing)) => {
-            let missing: Vec<&str> = missing.lines().map(str::trim).collect();
-            let usage = begins("Usage: ").map(|usage| format!("type: {usage}"));
-            (format!("{wrong} {}", missing.join(" ")), usage)
+        ErrorKind::ValueValidation => {
+            way_out = error.source().map_or(way_out, ToString::to_string);
+            format!("invalid value '{value}' for '{arg}'")
         }
-        None => match what.split_once("': ") {
-            Some((wrong, right)) => (format!("{wrong}'"), Some(right.to_owned())),
-            None => (what.to_owned(), None),
+        ErrorKind::TooManyValues => {
+            format!("unexpected value '{value}' for '{arg}' found; no more were expected")
+        }
+        ErrorKind::UnknownArgument => format!("unexpected argument '{arg}' found"),
+        ErrorKind::InvalidSubcommand => {
+            format!("unrecognized subcommand '{}'", all(ContextKind::InvalidSubcommand, " "))
+        }
+        ErrorKind::ArgumentConflict => match all(ContextKind::PriorArg, "', '") {
+            prior if prior == arg => format!("the argument '{arg}' cannot be used multiple times"),
+            prior => format!("the argument '{arg}' cannot be used with '{prior}'"),
         },
+        ErrorKind::MissingRequiredArgument => {
+            way_out = format!("type: {usage}");
+            format!("the following required arguments were not provided: {arg}")
+        }
+        ErrorKind::MissingSubcommand => {
+            way_out = format!("type: {usage}");
+            let commands = all(ContextKind::ValidSubcommand, ", ");
+            format!(
+                "'sunlake {command}' requires a subcommand but one was not provided [subcommands: {commands}]"
+            )
+        }
+        kind => kind.as_str()?.to_owned(),
     };
-    let way_out = near.map(|(_, near)| format!("did you mean {near}?")).or(way_out);
-    let program = format!("sunlake {command}");
-    Some(said(&wrong, &way_out.unwrap_or_else(|| format!("see `{} --help`", program.trim_end()))))
+    if let Some(near) = near.iter().find(|near| !near.is_empty()) {
+        way_out = format!("did you mean '{near}'?");
+    }
+    Some(two_lines(&wrong, &way_out))
 }
 
-fn said(error: &str, way_out: &str) -> String {
+fn two_lines(error: &str, way_out: &str) -> String {
     format!("error: {}\nhint: {}\n", on_one_line(error), on_one_line(way_out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_with_line_ends_and_colons_is_on_one_line() {
+        let line = ["sunlake", "status", "--today", "a': b\n\nc"];
+        let error = command_line().try_get_matches_from(line).expect_err("no day");
+        let text = "error: invalid value 'a': b c' for '--today <YYYY-MM-DD>'\n\
+                    hint: a day is YYYY-MM-DD, such as 2026-11-20\n";
+        assert_eq!(explain(&error).as_deref(), Some(text));
+    }
 }

@@ -6,7 +6,7 @@
 //! - `ask`: flags of `query` and `changes`
 //! - `serve`: flags of `serve`
 //! - `help`: examples, and which flags a command shows
-//! - `mistakes`: what is said about flags from another place
+//! - `mistakes`: what is said about a wrong command line
 //! - `values`: parsers of values, whose errors name the variable of a value that came from one
 
 mod ask;
