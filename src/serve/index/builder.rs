@@ -185,18 +185,22 @@ fn flags_of(rows: &RowBuffer) -> Vec<u64> {
 
 /// The distinct pairs of two columns, sorted, and the pair of each row.
 fn paired(one: &CodedColumn, other: &CodedColumn) -> (Dictionary, Dictionary, Vec<u32>) {
-    let pairs = || one.codes.iter().copied().zip(other.codes.iter().copied());
-    let mut code_of: HashMap<(u32, u32), u32> = pairs().map(|pair| (pair, 0)).collect();
-    let texts = |(a, b): (u32, u32)| (&*one.values[a as usize], &*other.values[b as usize]);
-    let mut sorted: Vec<(u32, u32)> = code_of.keys().copied().collect();
-    sorted.sort_unstable_by_key(|pair| texts(*pair));
-    for (code, pair) in (0..).zip(&sorted) {
-        code_of.insert(*pair, code);
-    }
-    let dictionary = |pick: fn((&str, &str)) -> Box<str>| {
-        Dictionary::of(sorted.iter().map(|pair| pick(texts(*pair))).collect())
+    let (mut place_of, mut pairs) = (HashMap::new(), Vec::new());
+    let mut place = |a: u32, b: u32| {
+        *place_of.entry((a, b)).or_insert_with(|| {
+            pairs.push((&*one.values[a as usize], &*other.values[b as usize]));
+            pairs.len() - 1
+        })
     };
-    let codes = pairs().map(|pair| code_of.get(&pair).copied().unwrap_or_default()).collect();
+    let places: Vec<usize> = one.codes.iter().zip(&other.codes).map(|(a, b)| place(*a, *b)).collect();
+    let mut sorted: Vec<usize> = (0..pairs.len()).collect();
+    sorted.sort_unstable_by_key(|place| pairs[*place]);
+    let mut code_of = vec![0; pairs.len()];
+    (0..).zip(&sorted).for_each(|(code, place)| code_of[*place] = code);
+    let dictionary = |pick: fn((&str, &str)) -> Box<str>| {
+        Dictionary::of(sorted.iter().map(|place| pick(pairs[*place])).collect())
+    };
+    let codes = places.into_iter().map(|place| code_of[place]).collect();
     (dictionary(|(a, _)| a.into()), dictionary(|(_, b)| b.into()), codes)
 }
 

@@ -31,10 +31,10 @@ impl TextColumn {
         &self.texts[base + self.start(row)..base + self.ends[row] as usize]
     }
 
-    /// The first bytes of some texts, combined. Asking for them fetches the texts.
-    pub(crate) fn first_bytes(&self, rows: &[u32]) -> u8 {
-        let first = |row: usize| self.texts.as_bytes().get(self.bases[row / BLOCK_ROWS] + self.start(row));
-        rows.iter().filter_map(|row| first(*row as usize)).fold(0, |all, byte| all ^ byte)
+    /// The first and last bytes of some texts, combined. Asking for them fetches the texts.
+    pub(crate) fn outer_bytes(&self, rows: &[u32]) -> u8 {
+        let texts = rows.iter().map(|row| self.get(*row).as_bytes());
+        texts.filter_map(|text| Some(text.first()? ^ text.last()?)).fold(0, |all, byte| all ^ byte)
     }
 
     /// Where the text of a row begins, from the base of its block.
@@ -222,17 +222,21 @@ pub(crate) fn permuted<T: Copy>(values: &[T], order: &[u32]) -> Vec<T> {
     order.iter().map(|row| values[*row as usize]).collect()
 }
 
-/// The places of a list by their groups, which are below `count`, and where each group begins; the places of a group keep their order.
-pub(super) fn by_group(groups: &[u16], count: usize) -> (Vec<u32>, Vec<usize>) {
+/// Items by their groups, which are below `count`, and where each group begins; the items of a group keep their order.
+pub(super) fn by_group<T: Copy + Default>(
+    items: impl Iterator<Item = T> + Clone,
+    count: usize,
+    group: impl Fn(T) -> usize,
+) -> (Vec<T>, Vec<usize>) {
     let mut starts = vec![0; count + 1];
-    groups.iter().for_each(|group| starts[usize::from(*group) + 1] += 1);
+    items.clone().for_each(|item| starts[group(item) + 1] += 1);
     for at in 1..starts.len() {
         starts[at] += starts[at - 1];
     }
-    let (mut sorted, mut next) = (vec![0; groups.len()], starts.clone());
-    for (place, group) in (0..).zip(groups) {
-        let free = &mut next[usize::from(*group)];
-        sorted[*free] = place;
+    let (mut sorted, mut next) = (vec![T::default(); starts[count]], starts.clone());
+    for item in items {
+        let free = &mut next[group(item)];
+        sorted[*free] = item;
         *free += 1;
     }
     (sorted, starts)

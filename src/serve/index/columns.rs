@@ -260,19 +260,27 @@ const SYMBOLS: u64 = 37;
 /// Room for the characters of an unpacked number.
 pub(super) type Unpacked = [u8; MAX_PACKED];
 
+/// The symbol of each byte; 0 of one that has none.
+const SYMBOL_OF: [u8; 256] = {
+    let mut symbols = [0; 256];
+    let mut symbol = 1;
+    while symbol < SYMBOLS as u8 {
+        symbols[if symbol <= 10 { b'0' + symbol - 1 } else { b'A' + symbol - 11 } as usize] = symbol;
+        symbol += 1;
+    }
+    symbols
+};
+
 /// A text of 1 to 12 digits and capital letters as a number of its own that keeps the order of the texts; `None` for any
 /// other text.
 pub(super) fn pack_document(text: &str) -> Option<u64> {
     if text.is_empty() || text.len() > MAX_PACKED {
         return None;
     }
-    let padding = std::iter::repeat_n(Some(0), MAX_PACKED - text.len());
-    let symbols = text.bytes().map(|byte| match byte {
-        b'0'..=b'9' => Some(byte - b'0' + 1),
-        b'A'..=b'Z' => Some(byte - b'A' + 11),
-        _ => None,
-    });
-    symbols.chain(padding).try_fold(0, |number, symbol| Some(number * SYMBOLS + u64::from(symbol?)))
+    let symbols = || text.bytes().map(|byte| SYMBOL_OF[usize::from(byte)]);
+    let number = symbols().fold(0, |number, symbol| number * SYMBOLS + u64::from(symbol));
+    let padding = SYMBOLS.pow((MAX_PACKED - text.len()) as u32);
+    symbols().all(|symbol| symbol != 0).then_some(number * padding)
 }
 
 /// The text of a packed number, written to `bytes`.

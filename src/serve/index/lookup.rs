@@ -35,17 +35,16 @@ impl RowTable {
     ) -> (Self, Option<u32>) {
         let mut table = Self(HashTable::with_capacity(count));
         let place_bits = table.0.capacity().next_power_of_two().trailing_zeros();
-        let part = |row: &u32| {
-            let number = hash(key_of(*row)) >> place_bits.saturating_sub(Self::PART_BITS);
-            number as u16 & ((1 << Self::PART_BITS) - 1)
+        let part = |(key, _): (u64, u32)| {
+            let place = hash(key) >> place_bits.saturating_sub(Self::PART_BITS);
+            place as usize & ((1 << Self::PART_BITS) - 1)
         };
         let (mut rows, mut twice) = (rows.peekable(), None);
         while rows.peek().is_some() {
             let added: Vec<u32> = rows.by_ref().take(Self::ADDED_AT_ONCE).collect();
-            let parts: Vec<u16> = added.iter().map(part).collect();
-            for place in by_group(&parts, 1 << Self::PART_BITS).0 {
-                let row = added[place as usize];
-                if !table.insert(row, &key_of) {
+            let keyed = added.iter().map(|row| (key_of(*row), *row));
+            for (key, row) in by_group(keyed, 1 << Self::PART_BITS, part).0 {
+                if !table.insert(row, key, &key_of) {
                     twice = Some(row);
                 }
             }
@@ -54,8 +53,7 @@ impl RowTable {
     }
 
     /// Adds a row unless its key is known; false when it is.
-    fn insert(&mut self, row: u32, key_of: impl Fn(u32) -> u64) -> bool {
-        let key = key_of(row);
+    fn insert(&mut self, row: u32, key: u64, key_of: impl Fn(u32) -> u64) -> bool {
         match self.0.entry(hash(key), |other| key_of(*other) == key, |other| hash(key_of(*other))) {
             Entry::Occupied(_) => false,
             Entry::Vacant(free) => {

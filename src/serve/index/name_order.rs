@@ -144,7 +144,7 @@ impl<'a> Group<'a> {
 fn by_two_bytes(names: &TextColumn) -> (Vec<u32>, Vec<usize>) {
     let two = |row| u16::from_be_bytes(first_folded(names.get(row)));
     let groups: Vec<u16> = (0..count(names.len())).map(two).collect();
-    by_group(&groups, 1 << u16::BITS)
+    by_group(0..count(names.len()), 1 << u16::BITS, |row| groups[row as usize].into())
 }
 
 /// Sorts a group, whose rows are newest first, by name; of equal names the newest comes first. Returns where each of its runs begins
@@ -190,7 +190,7 @@ impl<'a> ByName<'a> {
         const FETCHED_NAMES: usize = 128;
         let mut keys = Vec::with_capacity(rows.len());
         for fetched in rows.chunks(FETCHED_NAMES) {
-            black_box(names.first_bytes(fetched));
+            black_box(names.outer_bytes(fetched));
             keys.extend(fetched.iter().map(|row| NameKey::of(names.get(*row))));
         }
         Self { names, rows, keys }

@@ -1,6 +1,7 @@
 //! The flags and filter codes of a row in one 64-bit number: the packed row.
 
 use super::column::NarrowCodes;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 /// Flags, in the lowest bits of a packed row.
 pub(crate) mod flag {
@@ -61,7 +62,7 @@ impl Layout {
             used += bits;
             // A field with one text has no bits.
             if bits > 0 {
-                packed.iter_mut().zip(codes).for_each(|(row, code)| *row |= u64::from(code) << shift);
+                packed.par_iter_mut().zip(codes).for_each(|(row, code)| *row |= u64::from(code) << shift);
             }
             Place::Packed { shift: shift.min(u64::BITS - 1), mask: (1_u64 << bits) - 1 }
         });

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
 /// Rows read from a file at once.
-const BATCH_ROWS: usize = 32 * 1024;
+const BATCH_ROWS: usize = 8 * 1024;
 /// Bytes of names for which room is made before they are read: a damaged footer may say any number.
 const MOST_NAME_BYTES: usize = 1 << 30;
 /// Threads that read at most; one thread puts their results together.
@@ -140,18 +140,22 @@ fn metadata_with_dictionaries(path: PathBuf) -> Result<FilingsFile, LoadError> {
 /// The rows of a file, which is read at once: the library would open it for each page.
 fn read_file(file: &FilingsFile) -> Result<ReadRows, LoadError> {
     let path = file.path.as_path();
-    let damaged = |source| LoadError::damaged(path, source);
     let bytes = std::fs::read(path).map_err(|source| LoadError::unreadable(path, source))?;
-    let reader =
-        ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::from(bytes), file.metadata.clone());
-    let names = CODED_COLUMNS.iter().map(|(name, _)| *name).chain(UNCODED_COLUMNS);
-    let mask = ProjectionMask::columns(reader.parquet_schema(), names);
-    let reader = reader.with_projection(mask).with_batch_size(BATCH_ROWS);
+    let (bytes, damaged) = (Bytes::from(bytes), |source| LoadError::damaged(path, source));
     let rows = || {
         let mut read = ReadRows::default();
-        for batch in reader.build().map_err(damaged)? {
-            let batch = batch.map_err(|error| damaged(error.into()))?;
-            read.push(&NamedBatch { batch: &batch, path })?;
+        // One by one: a batch of two row groups has texts of two dictionaries, which are read text by text.
+        for group in 0..file.metadata.metadata().num_row_groups() {
+            let metadata = file.metadata.clone();
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), metadata);
+            let names = CODED_COLUMNS.iter().map(|(name, _)| *name).chain(UNCODED_COLUMNS);
+            let mask = ProjectionMask::columns(reader.parquet_schema(), names);
+            let reader =
+                reader.with_projection(mask).with_row_groups(vec![group]).with_batch_size(BATCH_ROWS);
+            for batch in reader.build().map_err(damaged)? {
+                let batch = batch.map_err(|error| damaged(error.into()))?;
+                read.push(&NamedBatch { batch: &batch, path })?;
+            }
         }
         Ok(read)
     };
@@ -185,15 +189,13 @@ impl ReadRows {
             let cells: &DictionaryArray<Int32Type> = batch.column(name)?;
             let texts = cells.values().as_string_opt::<i32>().ok_or_else(|| batch.no_column(name))?;
             let mut texts: Vec<&str> = (0..texts.len()).map(|place| texts.value(place)).collect();
+            let place = |key: &i32| usize::try_from(*key).unwrap_or(usize::MAX);
+            let mut places: Vec<usize> = cells.keys().values().iter().map(place).collect();
             // Only counties are null: those of other states are kept as sent.
-            let place = |row: usize| match cells.key(row) {
-                Some(known) => known,
-                None => {
-                    texts.push(unheld.get(&row).and_then(|fields| fields.county.as_deref()).unwrap_or(""));
-                    texts.len() - 1
-                }
-            };
-            let places: Vec<usize> = (0..cells.len()).map(place).collect();
+            for row in (0..cells.len()).filter(|row| cells.null_count() > 0 && cells.is_null(*row)) {
+                places[row] = texts.len();
+                texts.push(unheld.get(&row).and_then(|fields| fields.county.as_deref()).unwrap_or(""));
+            }
             self.rows.coded_mut(field).extend(texts, places);
         }
         let seen: &TimestampMicrosecondArray = batch.column("changed_at")?;
