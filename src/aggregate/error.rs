@@ -1,6 +1,6 @@
 //! Why an aggregate failed.
 
-use super::dialect::{Refusal, right_names};
+use super::dialect::Refusal;
 use crate::contract::hint::of_io;
 use polars::error::PolarsError;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ pub enum AggregateError {
     /// The file name does not make a table name.
     #[error("{} cannot name a table: an aggregate's file name is made of a-z, 0-9 and _, then .sql", path.display())]
     BadName { path: PathBuf },
-    /// The SQL names a table that the snapshot does not have; `known` are those it has.
+    /// The SQL names a table that the snapshot does not have.
     #[error("aggregate {aggregate}.sql reads table {table}, which the snapshot does not have")]
-    MissingTable { aggregate: String, table: String, known: Vec<String> },
+    MissingTable { aggregate: String, table: String, hint: Option<String> },
     /// The SQL cannot be parsed or run.
     #[error("aggregate {aggregate}.sql cannot run: {}", refusal.reason)]
     Sql { aggregate: String, refusal: Refusal },
@@ -45,8 +45,8 @@ impl AggregateError {
     /// An error of an aggregate's SQL.
     pub(super) fn of_sql(aggregate: &str, refusal: impl Into<Refusal>) -> Self {
         let (aggregate, mut refusal) = (aggregate.to_owned(), refusal.into());
-        match refusal.missing.take().map(|missing| *missing) {
-            Some((table, known)) => Self::MissingTable { aggregate, table, known },
+        match refusal.missing.take() {
+            Some(table) => Self::MissingTable { aggregate, table, hint: refusal.hint },
             None => Self::Sql { aggregate, refusal },
         }
     }
@@ -56,11 +56,9 @@ impl AggregateError {
         match self {
             Self::Unreadable { source, .. } => of_io(source),
             Self::Sql { refusal, .. } | Self::Condition(refusal) | Self::Query(refusal) => {
-                refusal.way_out.clone()
+                refusal.hint.clone()
             }
-            Self::MissingTable { table, known, .. } => {
-                Some(right_names(table, &known.iter().map(String::as_str).collect::<Vec<_>>()))
-            }
+            Self::MissingTable { hint, .. } => hint.clone(),
             Self::ColumnType { .. } => {
                 Some("cast the column to BIGINT, DOUBLE, STRING, BOOLEAN or DATE".to_owned())
             }

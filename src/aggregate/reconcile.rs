@@ -1,4 +1,4 @@
-//! The lake's counts against the API's: the result of `reconcile.sql`, as the checks read it.
+//! The lake's counts against the API's: the result of `reconcile.sql`, as the report shows it.
 
 use super::error::AggregateError;
 use super::on_disk::{Cells, flag, long, text};

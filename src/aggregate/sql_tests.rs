@@ -9,7 +9,7 @@ fn asked(sql: &str) -> String {
     let lake = lake_with_gap(None);
     let planned = match plan(sql, &lake.tables) {
         Ok(planned) => planned,
-        Err(refusal) => return format!("{}; {}", refusal.reason, refusal.way_out.unwrap_or_default()),
+        Err(refusal) => return format!("{}; {}", refusal.reason, refusal.hint.unwrap_or_default()),
     };
     let frame = match planned.collect() {
         Ok(frame) => frame,

@@ -197,7 +197,9 @@ fn aggregate(error: &AggregateError) -> u8 {
 fn export(error: &ExportError) -> u8 {
     match error {
         ExportError::Lake(error) => lake(error),
-        ExportError::Table(_) | ExportError::Write(..) | ExportError::Duckdb(..) => STORAGE,
+        ExportError::Table(_) | ExportError::Read(..) | ExportError::Write(..) | ExportError::Duckdb(..) => {
+            STORAGE
+        }
         ExportError::NoSnapshot(_)
         | ExportError::NoTable { .. }
         | ExportError::NoBusinesses(_)

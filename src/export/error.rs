@@ -15,6 +15,9 @@ pub enum ExportError {
     /// A file of the lake.
     #[error(transparent)]
     Table(#[from] TableError),
+    /// A file of the target that cannot be read.
+    #[error("cannot read {path}: {1}", path = .0.display())]
+    Read(PathBuf, #[source] io::Error),
     /// A file that the target's disk does not take.
     #[error("cannot write {path}: {1}", path = .0.display())]
     Write(PathBuf, #[source] io::Error),
@@ -56,7 +59,7 @@ impl ExportError {
         let hint = match self {
             Self::Lake(error) => return error.hint(),
             Self::Table(error) => return error.hint(),
-            Self::Write(_, source) => return of_io(source),
+            Self::Read(_, source) | Self::Write(_, source) => return of_io(source),
             Self::NoSnapshot(_) => MAKE_SNAPSHOT,
             Self::NoTable { near: Some(near), .. } => return Some(format!("did you mean {near}?")),
             Self::NoTable { known, .. } => return Some(format!("it has {}", known.join(", "))),
@@ -75,6 +78,11 @@ impl ExportError {
             Self::WrongTarget { .. } | Self::Duckdb(..) => return None,
         };
         Some(hint.to_owned())
+    }
+
+    pub(super) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Read(path, source)
     }
 
     pub(super) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {

@@ -10,8 +10,8 @@ use std::borrow::Cow;
 /// Where a record was in the API's answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Key of the slice, or path of the look-up.
-    pub slice: String,
+    /// Target of the request.
+    pub target: String,
     /// Rows of the listing before the page.
     pub offset: u32,
 }
@@ -103,7 +103,7 @@ impl<'a> Answer<'a> {
     /// The reject of an answer that could not be cut into records.
     pub(super) fn reject_all(&self, record: &str, reason: String) -> Reject {
         Reject {
-            slice: self.place.slice.clone(),
+            slice: self.place.target.clone(),
             position: None,
             business_id: None,
             reasons: vec![reason],
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_reject_is_one_line_that_keeps_the_record() {
         let record = "{\"name\":\n\"\\ud800\", \"x\":1e999}";
-        let place = Place { slice: "filed:2026-11-20".to_owned(), offset: 50 };
+        let place = Place { target: "filed:2026-11-20".to_owned(), offset: 50 };
         let answer = Answer::new(b"", &place, Timestamp::UNIX_EPOCH);
         let reject = answer.reject(3, record, Some(7), vec!["name cannot be read".to_owned()]);
         let line = reject.line().expect("a line");

@@ -144,7 +144,7 @@ pub(super) mod tests {
     use serde_json::{Value, json};
 
     pub(crate) fn place() -> Place {
-        Place { slice: "filed:2026-11-20".to_owned(), offset: 100 }
+        Place { target: "filed:2026-11-20".to_owned(), offset: 100 }
     }
 
     pub(crate) fn instant() -> Timestamp {

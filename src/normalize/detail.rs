@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn officers_keep_their_position_when_another_record_is_bad() {
         let body = br#"{"data":[{"name":"A","title":"P"},{"name":"B"},{"name":"C","title":"","x":1}]}"#;
-        let place = Place { slice: "/v1/fl/businesses/7/officers".to_owned(), offset: 0 };
+        let place = Place { target: "/v1/fl/businesses/7/officers".to_owned(), offset: 0 };
         let officers = normalize_officers(body, 7, Timestamp::UNIX_EPOCH, &place);
         let rows: Vec<_> = officers.rows.iter().map(|row| (row.position, row.name.as_str())).collect();
         assert_eq!(rows, [(0, "A"), (2, "C")]);

@@ -90,7 +90,7 @@ pub(crate) struct Run<'a> {
     pub(crate) plan: PlanLimits,
     /// The newest counts of days; none before the request, and in runs that make none.
     pub(crate) counts: Vec<DailyCount>,
-    /// Oldest day of the window.
+    /// Oldest day of the window; set again when the plan is measured.
     pub(crate) from: Date,
     /// How far the run is.
     pub(crate) progress: Progress,

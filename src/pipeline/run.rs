@@ -79,8 +79,8 @@ enum Begun {
 }
 
 impl Begun {
-    /// Requests what the account has left. A resumed run does so only if nobody has today.
-    async fn account(self, client: &Client) -> (RunRecord, Result<Allowance, ClientError>) {
+    /// The account's limits: requested for the first run of this process if it is new, else only if they were not on this day.
+    async fn limits(self, client: &Client) -> (RunRecord, Result<Allowance, ClientError>) {
         match self {
             Self::Fresh(record) if client.budget().sent() == 0 => {
                 (record, client.account().await.map(|account| account.limits.into()))
@@ -117,7 +117,7 @@ async fn one_run(
     // After midnight the window has advanced, and its oldest day is refused.
     let day_has_turned =
         |error: &ClientError| error.refused_status() == Some(403) && eastern_day((context.now)()) != began_on;
-    let (record, caps) = begun.account(client).await;
+    let (record, caps) = begun.limits(client).await;
     progress.report(Event::Begun(lake.run(&record.run_id)?.path()));
     let requests = before.at_start(client);
     progress.report(Event::Spent(&requests));
@@ -178,7 +178,7 @@ fn begin<'a>(
     let state = RunState::of(lake.current()?.as_ref());
     let plan = plan_limits(caps, state.plan, &pipeline.spec.plan);
     let is_plan_found = plan_is_known(caps, state.plan, &pipeline.spec.plan);
-    // A resumed run has more files from now on.
+    // They are listed again when the run ends.
     record.files.clear();
     dir.begin(&record)?;
     Ok(Run {

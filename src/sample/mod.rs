@@ -1,7 +1,7 @@
 //! A made-up Florida from a seed: businesses, officers, counties, industries, as the register shows them on a day.
 //!
-//! The same spec gives the same records on every machine. The filings of a posting day depend only on the seed, the scale and
-//! that day. So tomorrow's sample is today's, plus tomorrow's filings, plus a few businesses that change or dissolve.
+//! The same spec gives the same records on every machine. The filings of a posting day depend only on the seed, the scale, the shape
+//! and that day. So tomorrow's sample is today's, plus tomorrow's filings, plus a few businesses that change or dissolve.
 //! Records are streamed: memory stays flat.
 //!
 //! # Files, in reading order

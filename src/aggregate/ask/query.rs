@@ -68,8 +68,8 @@ mod tests {
     #[test]
     fn a_wrong_name_comes_with_the_nearest_right_one() {
         let said = |sql: &str| match ask(sql).expect_err("wrong SQL") {
-            AggregateError::Query(Refusal { reason, way_out, .. }) => {
-                format!("{reason}; {}", way_out.unwrap_or_default())
+            AggregateError::Query(Refusal { reason, hint, .. }) => {
+                format!("{reason}; {}", hint.unwrap_or_default())
             }
             other => panic!("{other}"),
         };

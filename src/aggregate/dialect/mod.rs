@@ -41,5 +41,4 @@ mod value;
 pub use functions::sql_functions;
 pub(super) use plan::{plan, tables_named};
 pub use refusal::Refusal;
-pub(super) use refusal::right_names;
 pub(crate) use statement::compared_texts;

@@ -9,18 +9,18 @@ pub struct Refusal {
     /// What is wrong.
     pub reason: String,
     /// The form to use.
-    pub way_out: Option<String>,
+    pub hint: Option<String>,
     /// Whether `DuckDB` may run it.
     pub is_for_duckdb: bool,
-    /// A table that there is not, and those there are.
-    pub missing: Option<Box<(String, Vec<String>)>>,
+    /// A table that does not exist.
+    pub missing: Option<String>,
 }
 
 pub(super) type Planned<T> = Result<T, Refusal>;
 
 /// A mistake in SQL, and the form to use.
 pub(super) fn wrong<T>(reason: impl Into<String>, hint: impl Into<String>) -> Planned<T> {
-    Err(Refusal { reason: reason.into(), way_out: Some(hint.into()), is_for_duckdb: false, missing: None })
+    Err(Refusal { reason: reason.into(), hint: Some(hint.into()), ..Refusal::default() })
 }
 
 /// SQL that is right, and is not run here.
@@ -38,7 +38,7 @@ impl Refusal {
 pub(super) const ALIKE: f64 = 0.8;
 
 /// The names nearest to a wrong one of a table or column, or all there are.
-pub(in crate::aggregate) fn right_names(wrong: &str, known: &[&str]) -> String {
+fn name_hint(wrong: &str, known: &[&str]) -> String {
     match nearest(wrong, known.iter().copied(), ALIKE) {
         Some(near) => format!("did you mean {near}?"),
         None if known.is_empty() => "there is none".to_owned(),
@@ -46,22 +46,21 @@ pub(in crate::aggregate) fn right_names(wrong: &str, known: &[&str]) -> String {
     }
 }
 
-/// A table that there is not; files are none.
+/// Refuses a table that does not exist. A path gets the hint that files cannot be queried.
 pub(super) fn no_table<T>(name: &str, known: &[&str]) -> Planned<T> {
     let hint = if name.contains('/') {
         let meant = name.split('/').find(|part| known.contains(part)).unwrap_or("filings");
         format!("a query names the tables of the lake, not files: FROM {meant}")
     } else {
-        right_names(name, known)
+        name_hint(name, known)
     };
-    let missing = (name.to_owned(), known.iter().map(|name| (*name).to_owned()).collect());
     let reason = format!("there is no table {name}");
-    Err(Refusal { reason, way_out: Some(hint), is_for_duckdb: false, missing: Some(Box::new(missing)) })
+    Err(Refusal { reason, hint: Some(hint), missing: Some(name.to_owned()), ..Refusal::default() })
 }
 
 /// A name that nothing has.
 pub(super) fn unknown<T>(what: &str, name: &str, known: &[&str]) -> Planned<T> {
-    wrong(format!("there is no {what} {name}"), right_names(name, known))
+    wrong(format!("there is no {what} {name}"), name_hint(name, known))
 }
 
 /// What a plan is that polars does not run: a gap of the dialect, which the random queries of the tests look for.

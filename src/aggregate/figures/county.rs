@@ -26,7 +26,7 @@ pub(super) fn read_details(
     of_aggregate(tables, "sector_county_month", |cells| read_sectors(cells, sectors_month, &mut details))?;
     of_aggregate(tables, "city_month", |cells| read_cities(cells, cities_month, &mut details))?;
     of_aggregate(tables, "hot_addresses", |cells| read_zips(cells, &mut details))?;
-    // Outside Florida.
+    // Null: outside Florida, or unknown. It is read as an empty text.
     details.remove("");
     for detail in details.values_mut() {
         detail.types.sort_by(|a, b| (b.filings, &a.entity_type).cmp(&(a.filings, &b.entity_type)));

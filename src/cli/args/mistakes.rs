@@ -119,7 +119,7 @@ fn of_flag(flag: &str, command: &str, is_near: bool) -> Option<String> {
         flags.contains(&flag) && (commands.is_empty() || commands.contains(&command))
     });
     match tried {
-        Some((.., wrong, way_out)) => Some(two_lines(&format!("{flag}: {wrong}"), way_out)),
+        Some((.., wrong, hint)) => Some(two_lines(&format!("{flag}: {wrong}"), hint)),
         // clap names the near one.
         None if is_near => None,
         None => {
@@ -183,12 +183,12 @@ fn of_kind(error: &Error, usage: &str, command: &str) -> Option<String> {
     let (arg, value) = (all(ContextKind::InvalidArg, " "), all(ContextKind::InvalidValue, " "));
     let near = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
         .map(|kind| all(kind, "', '"));
-    let mut way_out = format!("see `{} --help`", format!("sunlake {command}").trim_end());
+    let mut hint = format!("see `{} --help`", format!("sunlake {command}").trim_end());
     let wrong = match error.kind() {
         ErrorKind::InvalidValue => {
             let values = all(ContextKind::ValidValue, ", ");
             if !values.is_empty() {
-                way_out = format!("give one of {values}");
+                hint = format!("give one of {values}");
             }
             match value.as_str() {
                 "" => format!("a value is required for '{arg}' but none was supplied"),
@@ -196,7 +196,7 @@ fn of_kind(error: &Error, usage: &str, command: &str) -> Option<String> {
             }
         }
         ErrorKind::ValueValidation => {
-            way_out = error.source().map_or(way_out, ToString::to_string);
+            hint = error.source().map_or(hint, ToString::to_string);
             format!("invalid value '{value}' for '{arg}'")
         }
         ErrorKind::TooManyValues => {
@@ -211,11 +211,11 @@ fn of_kind(error: &Error, usage: &str, command: &str) -> Option<String> {
             prior => format!("the argument '{arg}' cannot be used with '{prior}'"),
         },
         ErrorKind::MissingRequiredArgument => {
-            way_out = format!("type: {usage}");
+            hint = format!("type: {usage}");
             format!("the following required arguments were not provided: {arg}")
         }
         ErrorKind::MissingSubcommand => {
-            way_out = format!("type: {usage}");
+            hint = format!("type: {usage}");
             let commands = all(ContextKind::ValidSubcommand, ", ");
             format!(
                 "'sunlake {command}' requires a subcommand but one was not provided [subcommands: {commands}]"
@@ -224,13 +224,13 @@ fn of_kind(error: &Error, usage: &str, command: &str) -> Option<String> {
         kind => kind.as_str()?.to_owned(),
     };
     if let Some(near) = near.iter().find(|near| !near.is_empty()) {
-        way_out = format!("did you mean '{near}'?");
+        hint = format!("did you mean '{near}'?");
     }
-    Some(two_lines(&wrong, &way_out))
+    Some(two_lines(&wrong, &hint))
 }
 
-fn two_lines(error: &str, way_out: &str) -> String {
-    format!("error: {}\nhint: {}\n", on_one_line(error), on_one_line(way_out))
+fn two_lines(error: &str, hint: &str) -> String {
+    format!("error: {}\nhint: {}\n", on_one_line(error), on_one_line(hint))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::cli::output::words::{
 use crate::contract::eastern::instant;
 use crate::pipeline::plan::estimate::Price;
 use crate::pipeline::publish::summary::{CoverageSummary, Outcome, RunSummary};
-use crate::pipeline::state::registry::UnprovenStart;
+use crate::pipeline::state::registry::UnprovenPrefix;
 use jiff::civil::Date;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -170,7 +170,7 @@ fn registry_and_look_ups(text: &mut String, summary: &RunSummary) -> std::fmt::R
             of_these_missing(register.missing)
         )?;
         for start in &register.unproven {
-            let UnprovenStart { start, entity_type, expected, held: found } = start;
+            let UnprovenPrefix { start, entity_type, expected, held: found } = start;
             writeln!(text, "           {start:?} {entity_type}: {found} of {expected} rows")?;
         }
     }

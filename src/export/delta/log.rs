@@ -35,11 +35,11 @@ pub(super) fn entry_path(folder: &Path, version: u64) -> PathBuf {
 const LOG_FOLDER: &str = "_delta_log";
 
 impl Log {
-    /// Reads the log of the table at `folder`; an empty one if there is no folder.
+    /// Reads the log of the table at `folder`; an empty one if there is no folder, or only leftovers of an export that was killed.
     pub(super) fn read(folder: &Path) -> Result<Self, ExportError> {
         let mut log = Self::default();
         let entries = entries(folder)?;
-        if entries.is_empty() && !is_absent_or_empty(folder)? {
+        if entries.is_empty() && !has_only_leftovers(folder)? {
             let what = "the folder holds something else".to_owned();
             return Err(ExportError::Foreign(folder.to_owned(), what));
         }
@@ -56,7 +56,7 @@ impl Log {
 
     fn take(&mut self, path: &Path) -> Result<(), ExportError> {
         let foreign = |what: String| ExportError::Foreign(path.to_owned(), what);
-        let text = fs::read_to_string(path).map_err(|error| foreign(error.to_string()))?;
+        let text = fs::read_to_string(path).map_err(ExportError::read(path))?;
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let action: Value = serde_json::from_str(line).map_err(|error| foreign(error.to_string()))?;
             self.apply(&action);
@@ -164,7 +164,7 @@ fn entries(folder: &Path) -> Result<BTreeMap<u64, PathBuf>, ExportError> {
 }
 
 /// Whether a table can be made here: nothing is there, or only files of an export that was killed before its first version.
-fn is_absent_or_empty(folder: &Path) -> Result<bool, ExportError> {
+fn has_only_leftovers(folder: &Path) -> Result<bool, ExportError> {
     let ours =
         |name: &String| name == LOG_FOLDER || name.starts_with("filed_month=") || name.starts_with(".tmp-");
     Ok(names(folder)?.iter().all(ours))
@@ -173,10 +173,10 @@ fn is_absent_or_empty(folder: &Path) -> Result<bool, ExportError> {
 fn names(folder: &Path) -> Result<Vec<String>, ExportError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        other => other.map_err(ExportError::write(folder))?,
+        other => other.map_err(ExportError::read(folder))?,
     };
     let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
-    entries.map(name).collect::<io::Result<_>>().map_err(ExportError::write(folder))
+    entries.map(name).collect::<io::Result<_>>().map_err(ExportError::read(folder))
 }
 
 #[cfg(test)]

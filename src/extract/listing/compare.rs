@@ -40,7 +40,7 @@ pub(crate) async fn differing_days(
     let mut reader = Reader::new(fetcher, CHECK, plan, values, shares, filter.clone());
     let mut differing = BTreeMap::new();
     if let Err(error) = compare(&mut reader, filter, rows, totals, &mut differing).await {
-        store.differ(label, &differing).map_err(ExtractError::HandOver)?;
+        store.mark_incomplete(label, &differing).map_err(ExtractError::HandOver)?;
         return Err(error);
     }
     Ok(differing)

@@ -75,7 +75,11 @@ pub(crate) trait ListingStore {
     fn land(&mut self, reading: Reading) -> Result<(), StoreError>;
 
     /// Takes the totals of days whose rows differ from them. Until such a day is read again, it is not complete.
-    fn differ(&mut self, label: &'static str, totals: &BTreeMap<Date, u64>) -> Result<(), StoreError>;
+    fn mark_incomplete(
+        &mut self,
+        label: &'static str,
+        totals: &BTreeMap<Date, u64>,
+    ) -> Result<(), StoreError>;
 }
 
 /// What reading a listing needs in addition to its job.
@@ -124,7 +128,7 @@ pub(crate) async fn extract_listing(
                 let before = reader.fetcher.ask_since(known_since.unwrap_or(Timestamp::MIN));
                 let readings = incremental::read(&mut reader, &slice, &counts, &mut differing).await;
                 reader.fetcher.ask_as_before(before);
-                store.differ(label, &differing).map_err(ExtractError::HandOver)?;
+                store.mark_incomplete(label, &differing).map_err(ExtractError::HandOver)?;
                 readings?
             }
         };
@@ -141,7 +145,7 @@ pub(crate) async fn extract_listing(
         reader.range.hints = over_reach(known, &held, reader.reach());
         let readings = full_read::read(&mut reader, &days(from, to), in_parts, &expected).await;
         if readings.is_err() && reader.range.may_differ_from(held.values().sum()) {
-            store.differ(label, &held).map_err(ExtractError::HandOver)?;
+            store.mark_incomplete(label, &held).map_err(ExtractError::HandOver)?;
         }
         let reading = reader.finish(label, readings?);
         reader.fetcher.alongside(|| land(store, Some(reading)))??;
@@ -164,7 +168,7 @@ async fn changed_days(
         }
         reader.refresh.compared += u64::from(span_days(from, to) * job.nights);
     }
-    store.differ(job.label, &changed).map_err(ExtractError::HandOver)?;
+    store.mark_incomplete(job.label, &changed).map_err(ExtractError::HandOver)?;
     compared.map(|()| changed)
 }
 

@@ -5,7 +5,7 @@
 //! 1. The ZIP prefixes and cities of rows already read, each over all days of the slice.
 //! 2. Single rows: the days whose total differs from the rows read, found by bisection, then the rank within the day. Each row
 //!    found may show a prefix with more rows.
-//! 3. The prefixes and cities of step 1 again, as long as they cost less than step 4.
+//! 3. The prefixes and cities that step 1 skipped because few rows were expected, as long as they cost less than step 4.
 //! 4. Prefixes of names, then every ZIP prefix.
 
 use super::pager::{PageRead, Reader};
@@ -21,6 +21,9 @@ use std::vec::IntoIter;
 
 /// Pages in which a missing row is found by its rank.
 const RANK_PAGES: u64 = 8;
+
+/// Pages that are read without a look for single rows: a look takes as many.
+const READ_AT_ONCE: u64 = 2;
 
 /// The search of a slice. It says which part is to be read next; reading a part may need a search of its own.
 pub(crate) struct Search {
@@ -52,14 +55,14 @@ struct Known {
     /// Parts with fewer expected rows are skipped.
     least: f64,
     /// The requests that another way takes to find a number of rows. When that costs less, the rest is skipped.
-    otherwise: fn(f64) -> f64,
+    cost_of_next_way: fn(f64) -> f64,
     /// Parts, with their shares of all rows.
     parts: IntoIter<(Slice, f64)>,
 }
 
 impl Step {
-    fn known(least: f64, otherwise: fn(f64) -> f64) -> Self {
-        Self::Known(Known { least, otherwise, parts: Vec::new().into_iter() })
+    fn known(least: f64, cost_of_next_way: fn(f64) -> f64) -> Self {
+        Self::Known(Known { least, cost_of_next_way, parts: Vec::new().into_iter() })
     }
 }
 
@@ -74,8 +77,8 @@ fn is_wanted(reader: &Reader<'_, '_>, slice: &Slice, total: u64) -> bool {
     budget.left(reader.plan) > 0 && !reader.range.drift.is_seen() && missing > budget.given_up
 }
 
-/// A part, noted as read for one request of those left.
-fn requested(reader: &mut Reader<'_, '_>, part: Slice) -> Slice {
+/// The part, after one request of those left is spent on it.
+fn spend_on(reader: &mut Reader<'_, '_>, part: Slice) -> Slice {
     reader.range.search_budget.spend(1);
     reader.range.search_budget.note_requested(&part);
     part
@@ -147,12 +150,12 @@ impl Search {
         }
         let rows = missing(reader, &self.slice, self.total) as f64;
         let weights: Vec<f64> = known.parts.as_slice().iter().map(|(_, share)| *share).collect();
-        if !self.is_open(reader) || (known.otherwise)(rows) < until_found(&weights, rows) {
+        if !self.is_open(reader) || (known.cost_of_next_way)(rows) < until_found(&weights, rows) {
             return None;
         }
         let (part, _) = known.parts.next()?;
         self.steps.push(Step::Known(known));
-        Some(requested(reader, part))
+        Some(spend_on(reader, part))
     }
 
     fn known_parts(&self, reader: &Reader<'_, '_>, least: f64) -> Vec<(Slice, f64)> {
@@ -175,7 +178,7 @@ impl Search {
         }
         let pages = reader.plan.pages_for(total);
         let within_reach = total <= reader.reach();
-        if pages <= 2 || (within_reach && pages <= missing(reader, &slice, total)) {
+        if pages <= READ_AT_ONCE || (within_reach && pages <= missing(reader, &slice, total)) {
             self.steps.push(Step::known(LEAST_ROWS, by_ranks));
             reader.range.search_budget.spend(pages);
             return Ok(Some(slice));
@@ -231,7 +234,7 @@ impl Search {
             return None;
         }
         self.steps.push(Step::Zips(zips));
-        Some(requested(reader, part))
+        Some(spend_on(reader, part))
     }
 }
 
@@ -241,6 +244,7 @@ async fn find_in_day(reader: &mut Reader<'_, '_>, day: Slice, total: u64) -> Res
     let wanted = missing(reader, &day, total).saturating_mul(RANK_PAGES).min(pages).max(RANK_PAGES);
     let granted = (wanted as u32).min(reader.range.search_budget.left(reader.plan));
     let mut left = granted;
+    // From the newest id of the day.
     rank_search::look_for(reader, &day, Some(total), i64::MAX, &mut left).await?;
     reader.range.search_budget.spend(u64::from(granted - left));
     if total > reader.reach() || !is_wanted(reader, &day, total) {

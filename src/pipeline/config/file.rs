@@ -357,8 +357,8 @@ mod tests {
         let missing = unreadable(folder.clone());
         assert!(missing.contains("p.toml: ") && missing.ends_with("is not there"), "{missing}");
         assert!(unreadable(folder.join("mine.sql")).contains("mine.sql"));
-        let (table, known) = ("no".to_owned(), vec!["filings".to_owned()]);
-        let named = shown(AggregateError::MissingTable { aggregate: "mine".to_owned(), table, known });
+        let (table, hint) = ("no".to_owned(), None);
+        let named = shown(AggregateError::MissingTable { aggregate: "mine".to_owned(), table, hint });
         assert!(named.contains(&folder.join("mine.sql").display().to_string()), "{named}");
     }
 

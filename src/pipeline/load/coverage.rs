@@ -20,7 +20,7 @@ pub(crate) struct RunCoverage {
     days: Coverage,
     changed: BTreeMap<ListingDay, CoverageRow>,
     complete: BTreeSet<ListingDay>,
-    read_whole: BTreeSet<ListingDay>,
+    fully_read: BTreeSet<ListingDay>,
     drifted: Vec<ListingDay>,
 }
 
@@ -32,7 +32,7 @@ impl RunCoverage {
             days: by_listing(rows),
             changed: BTreeMap::new(),
             complete: BTreeSet::new(),
-            read_whole: BTreeSet::new(),
+            fully_read: BTreeSet::new(),
             drifted: Vec::new(),
         }
     }
@@ -58,8 +58,8 @@ impl RunCoverage {
     }
 
     /// The days read from their first row to their last.
-    pub(crate) fn read_whole(&self) -> &BTreeSet<ListingDay> {
-        &self.read_whole
+    pub(crate) fn fully_read(&self) -> &BTreeSet<ListingDay> {
+        &self.fully_read
     }
 
     /// The days that drifted while they were read, in the order of the readings.
@@ -68,38 +68,36 @@ impl RunCoverage {
     }
 
     /// Days on which a filing that was not seen counts as removed, each for fictitious names (`true`) or all others.
-    pub(crate) fn days_to_compare(&self) -> BTreeSet<(Date, bool)> {
-        let of_all = |listing: &Listing| Listing::EVERY_TYPE.contains(listing);
-        let listing = |label: &str| Listing::from_label(label).filter(of_all);
-        let days = self.read_whole.iter();
+    pub(crate) fn fully_read_listings(&self) -> BTreeSet<(Date, bool)> {
+        let is_of_every_type = |listing: &Listing| Listing::EVERY_TYPE.contains(listing);
+        let listing = |label: &str| Listing::from_label(label).filter(is_of_every_type);
+        let days = self.fully_read.iter();
         days.filter_map(|(label, day)| Some((*day, listing(label)?.is_fictitious()))).collect()
     }
 
     /// Adds the days of a reading, with the ids that landed of each. A day with a record in quarantine is not complete: the next run
     /// reads it again.
-    pub(super) fn add_reading(&mut self, entry: &JournalReading, mut landed: HashMap<Date, Vec<i64>>) {
+    pub(super) fn add_reading(&mut self, entry: &JournalReading, mut landed_ids: HashMap<Date, Vec<i64>>) {
         for JournalDay { reading: day, seen } in &entry.days {
-            let landed_now = landed.get_mut(&day.day).map_or(0, distinct);
-            let in_quarantine = seen.saturating_sub(landed_now);
-            let landed = if day.complete {
-                day.held.saturating_sub(in_quarantine)
+            let (landed, complete) = if day.complete {
+                let in_quarantine = seen.saturating_sub(landed_ids.get_mut(&day.day).map_or(0, distinct));
+                (day.held.saturating_sub(in_quarantine), in_quarantine == 0)
             } else {
                 // Nothing landed now; the lake keeps what it has.
-                self.landed_before(&entry.label, day.day)
+                (self.landed_before(&entry.label, day.day), false)
             };
-            let complete = day.complete && in_quarantine == 0;
-            let whole = day.whole && complete;
+            let is_whole = day.whole && complete;
             self.put(CoverageRow {
                 filed_date: day.day,
                 entity_type: entry.label.clone(),
                 expected: day.expected as i64,
                 landed: landed as i64,
                 complete,
-                settled: whole && span_days(day.day, self.today) >= SETTLED_DAYS,
+                settled: is_whole && span_days(day.day, self.today) >= SETTLED_DAYS,
                 checked_at: entry.at,
             });
             let key = || (entry.label.clone(), day.day);
-            self.read_whole.extend(whole.then(key));
+            self.fully_read.extend(is_whole.then(key));
             self.complete.extend(complete.then(key));
         }
     }
@@ -113,7 +111,6 @@ impl RunCoverage {
     pub(super) fn add_difference(&mut self, found: &JournalDifference) {
         for (day, total) in &found.totals {
             let landed = self.landed_before(&found.label, *day) as i64;
-            self.complete.remove(&(found.label.clone(), *day));
             self.put(CoverageRow {
                 filed_date: *day,
                 entity_type: found.label.clone(),
@@ -126,15 +123,19 @@ impl RunCoverage {
         }
     }
 
-    /// Replaces the row of a day.
+    /// Replaces the row of a day. A day that is no longer complete is not among those that this run left complete.
     pub(crate) fn put(&mut self, row: CoverageRow) {
         let days = self.days.entry(row.entity_type.clone()).or_default();
         days.insert(row.filed_date, KnownDay::of(&row));
-        self.changed.insert((row.entity_type.clone(), row.filed_date), row);
+        let key = (row.entity_type.clone(), row.filed_date);
+        if !row.complete {
+            self.complete.remove(&key);
+        }
+        self.changed.insert(key, row);
     }
 
     /// The changed rows for the next snapshot: a day that was settled in `before` stays settled as long as it is complete.
-    pub(crate) fn settled_since(&self, before: &[CoverageRow]) -> Vec<CoverageRow> {
+    pub(crate) fn changed_keeping_settled(&self, before: &[CoverageRow]) -> Vec<CoverageRow> {
         let key = |row: &CoverageRow| (row.entity_type.clone(), row.filed_date);
         let settled: BTreeSet<ListingDay> = before.iter().filter(|row| row.settled).map(key).collect();
         let mut rows: Vec<CoverageRow> = self.changed().cloned().collect();
@@ -151,4 +152,30 @@ fn distinct(ids: &mut Vec<i64>) -> u64 {
     ids.sort_unstable();
     ids.dedup();
     ids.len() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::Timestamp;
+    use jiff::civil::date;
+
+    #[test]
+    fn a_day_that_a_correction_leaves_incomplete_is_not_complete() {
+        let (day, label) = (date(2026, 7, 1), Listing::Untyped.label());
+        let row = CoverageRow {
+            filed_date: day,
+            entity_type: label.to_owned(),
+            expected: 3,
+            landed: 2,
+            complete: false,
+            settled: false,
+            checked_at: Timestamp::UNIX_EPOCH,
+        };
+        let mut coverage = RunCoverage::new(Vec::new(), day);
+        coverage.complete.insert((label.to_owned(), day));
+        coverage.put(row);
+        assert!(coverage.complete().is_empty());
+        assert!(coverage.has_changed(Listing::Untyped, day));
+    }
 }

@@ -1,12 +1,12 @@
-//! The check at the end of a run: fresh counts and totals are compared with the rows of every complete day.
+//! The checks of days, at the start of a run by their counts and at its end: fresh counts and totals are compared with the rows of every complete day.
 //!
 //! It does not rely on the readings. Rows may have changed between a page and the next, or since the day was read. A day that
 //! differs is not complete. It is read again, a few times; then it is left to the next run.
 
 use super::coverage::ListingDay;
 use super::day_counts::{
-    Counted, Differing, Figures, are_all_more_or_all_less, are_most, are_mostly_equal_now, copied, differing,
-    groups, newest,
+    Differing, Figures, RowsByDay, are_all_more_or_all_less, are_most, are_mostly_equal_now, copied,
+    differing, groups, newest,
 };
 use super::landing::Landing;
 use super::run_store::{Known, gather};
@@ -37,13 +37,13 @@ const MOST_ROUNDS: u32 = 8;
 /// A day of more pages takes about this number of requests all the same: its changed rows are found by rank.
 const MOST_OF_A_DAY: u64 = 20;
 
-/// A check reads days again for this part of the run's requests, or this number if it is more.
-const SHARE: u64 = 4;
-const LEAST_SHARE: u64 = 60;
+/// A check reads days again for a fourth of the run's requests, or this number if it is more.
+const REREAD_DIVISOR: u64 = 4;
+const LEAST_REREAD_REQUESTS: u64 = 60;
 
-/// Days are compared one by one with this part of the run's requests, or this number if it is more; else several together.
-const PART_SHARE: u64 = 10;
-const LEAST_PARTS: u64 = 100;
+/// Days are compared one by one with a tenth of the run's requests, or this number if it is more; else several together.
+const PARTS_DIVISOR: u64 = 10;
+const LEAST_TOTALS: u64 = 100;
 
 /// This number of days may all have changed by chance. Their counts then differ, and in a sum the changes may cancel out.
 const FEW_DAYS: usize = 7;
@@ -55,25 +55,26 @@ impl Run<'_> {
         self.counts = counts.days;
     }
 
-    /// Marks the complete days whose newest count differs from their rows.
+    /// Marks the complete days whose newest count differs from their rows, unless most differ and no total has shown that the counts
+    /// are totals.
     pub(crate) fn differ_by_counts(&self, landing: &mut Landing) {
         let days = self.complete_days(Listing::Untyped, landing);
         let counts = self.usable_counts();
         let differing = differing(&days, &counts);
         if self.state.counts_are_totals || !are_most(&differing, &days, &counts) {
-            landing.differ(Listing::Untyped.label(), &differing, (self.now)());
+            landing.mark_incomplete(Listing::Untyped.label(), &differing, (self.now)());
         }
     }
 
     /// The complete days of a listing in the window, with their rows.
-    fn complete_days(&self, listing: Listing, landing: &Landing) -> Counted {
+    fn complete_days(&self, listing: Listing, landing: &Landing) -> RowsByDay {
         let days = landing.coverage.days().get(listing.label()).into_iter();
         let days = days.flat_map(|days| days.range(self.from..=self.record.today));
         days.filter(|(_, known)| known.complete).map(|(day, known)| (*day, known.rows())).collect()
     }
 
     /// The newest counts, of the days whose count is the total of the untyped listing.
-    pub(crate) fn usable_counts(&self) -> Counted {
+    pub(crate) fn usable_counts(&self) -> RowsByDay {
         let counts = self.counts.iter().filter(|count| !self.state.miscounted.contains(&count.date));
         counts.map(|DailyCount { date, count }| (*date, u64::try_from(*count).unwrap_or(0))).collect()
     }
@@ -107,7 +108,8 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
 
     /// Compares, and reads again what differs. What still differs in the end is incomplete.
     pub(super) async fn check(&mut self) -> Result<()> {
-        let answered_limit = self.fetcher.answered + LEAST_SHARE.max(self.fetcher.answered / SHARE);
+        let answered_limit =
+            self.fetcher.answered + LEAST_REREAD_REQUESTS.max(self.fetcher.answered / REREAD_DIVISOR);
         let mut reread = None;
         for round in 0..=MOST_ROUNDS {
             self.fetcher.ask_newer().await?;
@@ -139,7 +141,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
     fn differ_unchecked(&mut self) {
         let counts = self.run.usable_counts();
         let days = self.run.complete_days(Listing::Untyped, self.landing);
-        self.landing.differ(Listing::Untyped.label(), &differing(&days, &counts), (self.run.now)());
+        self.landing.mark_incomplete(Listing::Untyped.label(), &differing(&days, &counts), (self.run.now)());
         let drifted = self.landing.coverage.drifted();
         let have_changed = self.at_first.have_changed(&counts, drifted);
         let drifted: BTreeSet<ListingDay> = drifted.iter().cloned().collect();
@@ -149,7 +151,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
                 Listing::Untyped => drifted.contains(&(listing.label().to_owned(), *day)),
                 Listing::Of(_) => have_changed || self.landing.coverage.has_changed(listing, *day),
             });
-            self.landing.differ(listing.label(), &days, (self.run.now)());
+            self.landing.mark_incomplete(listing.label(), &days, (self.run.now)());
         }
     }
 
@@ -175,7 +177,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
                 Listing::Untyped => self.compare_untyped(reread_days).await?,
                 Listing::Of(kind) => self.compare_typed(kind, reread_days).await?,
             };
-            self.landing.differ(listing.label(), &found, (self.run.now)());
+            self.landing.mark_incomplete(listing.label(), &found, (self.run.now)());
             if !found.is_empty() {
                 let label = listing.label();
                 tracing::info!(listing = label, days = found.len(), "days have changed since they were read");
@@ -186,7 +188,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
     }
 
     /// Compares counted days with their counts, and ranges of the others with their totals.
-    async fn compare_untyped(&mut self, reread: Option<&Counted>) -> Result<Counted> {
+    async fn compare_untyped(&mut self, reread: Option<&RowsByDay>) -> Result<RowsByDay> {
         let mut rows = self.run.complete_days(Listing::Untyped, self.landing);
         if rows.is_empty() {
             return Ok(rows);
@@ -201,7 +203,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
     /// Compares ranges of days with their totals, and in small parts what the run has read again since the last comparison. If rows of
     /// the type came since then, all days that the run read are compared in small parts: in a sum over several days, a lost row may hide
     /// a new one.
-    async fn compare_typed(&mut self, kind: EntityType, reread: Option<&Counted>) -> Result<Counted> {
+    async fn compare_typed(&mut self, kind: EntityType, reread: Option<&RowsByDay>) -> Result<RowsByDay> {
         let listing = Listing::Of(kind);
         let rows = self.run.complete_days(listing, self.landing);
         if rows.is_empty() {
@@ -213,17 +215,17 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
         let earlier = self.compared.get(&listing).unwrap_or(&self.at_first);
         let has_grown = earlier.show_growth(&now, kind, drifted);
         let is_reread = |day: &Date| reread.is_some_and(|days| days.contains_key(day));
-        let is_alone =
+        let is_in_parts =
             |day: &Date| is_reread(day) || (has_grown && self.landing.coverage.has_changed(listing, *day));
-        let (alone, mut others): (Counted, Counted) =
-            rows.iter().map(copied).partition(|(day, _)| is_alone(day));
+        let (in_parts, mut others): (RowsByDay, RowsByDay) =
+            rows.iter().map(copied).partition(|(day, _)| is_in_parts(day));
         let parts = totals_of_parts(self.fetcher);
-        let mut found = self.compare_totals(listing, &alone, parts).await?;
+        let mut found = self.compare_totals(listing, &in_parts, parts).await?;
         if has_grown {
             self.compared.insert(listing, now);
         } else {
-            // With them ranges are long, and take few totals.
-            others.extend(alone.into_iter().filter(|(day, _)| !found.contains_key(day)));
+            // Equal days are compared a second time: with them the ranges of other days are long, and take few totals.
+            others.extend(in_parts.into_iter().filter(|(day, _)| !found.contains_key(day)));
         }
         found.extend(self.compare_totals(listing, &others, Totals::Ranges).await?);
         Ok(found)
@@ -231,15 +233,16 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
 
     /// Compares days with fresh counts. A count may mean something else than the total of the listing: if most counts differ, or one
     /// still differs after its day was read again, the total decides.
-    async fn compare_counts(&mut self, rows: &Counted, reread: Option<&Counted>) -> Result<Counted> {
+    async fn compare_counts(&mut self, rows: &RowsByDay, reread: Option<&RowsByDay>) -> Result<RowsByDay> {
         self.ask_counts().await?;
         let counts = self.run.usable_counts();
         let found = differing(rows, &counts);
         let are_doubtful = !self.run.state.counts_are_totals && are_most(&found, rows, &counts);
         self.run.state.counts_are_totals |= !are_doubtful && !counts.is_empty();
+        // A count for which the day was read again, and from which it still differs.
         let is_doubtful =
             |day: &Date| are_doubtful || reread.is_some_and(|reread| reread.get(day) == counts.get(day));
-        let doubtful: Counted =
+        let doubtful: RowsByDay =
             rows.iter().filter(|(day, _)| found.contains_key(day) && is_doubtful(day)).map(copied).collect();
         if doubtful.is_empty() {
             return Ok(found);
@@ -266,9 +269,14 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
         Ok(())
     }
 
-    async fn compare_totals(&mut self, listing: Listing, rows: &Counted, totals: Totals) -> Result<Counted> {
+    async fn compare_totals(
+        &mut self,
+        listing: Listing,
+        rows: &RowsByDay,
+        totals: Totals,
+    ) -> Result<RowsByDay> {
         if rows.is_empty() {
-            return Ok(Counted::new());
+            return Ok(RowsByDay::new());
         }
         let mut store = self.run.store(self.landing, Known::Gathered(BTreeMap::new()));
         let context = self.run.read_context(listing, self.words, &mut store);
@@ -283,6 +291,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
         let answered_before = self.fetcher.answered;
         let mut reread = Differing::new();
         for (listing, days) in differing {
+            // A day takes at least one request.
             let days = newest(days, wanted as usize);
             let mut lake = KnownRows::new(filings.clone(), listing);
             let known = gather(self.landing, &mut lake, listing.label(), &days.keys().copied().collect())?;
@@ -292,7 +301,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
                 let price = pages.clamp(1, MOST_OF_A_DAY);
                 let made = self.fetcher.answered - answered_before;
                 if made < wanted && made + price <= left {
-                    let job = job_of(listing, &group, &counts);
+                    let job = reread_job(listing, &group, &counts);
                     let context = self.run.read_context(listing, self.words, &mut store);
                     extract_listing(self.fetcher, context, job).await?;
                     reread.entry(listing).or_default().extend(group);
@@ -304,7 +313,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
 }
 
 /// Reads days of a listing again, by their changed rows.
-fn job_of(listing: Listing, days: &Counted, counts: &Counted) -> ListingJob {
+fn reread_job(listing: Listing, days: &RowsByDay, counts: &RowsByDay) -> ListingJob {
     let is_counted = |day: &Date| listing == Listing::Untyped && counts.contains_key(day);
     ListingJob {
         label: listing.label(),
@@ -322,5 +331,5 @@ fn job_of(listing: Listing, days: &Counted, counts: &Counted) -> ListingJob {
 
 /// Totals that show a change even where rows came and left on different days, for a share of the run's requests.
 fn totals_of_parts(fetcher: &PageFetcher<'_>) -> Totals {
-    Totals::Parts(LEAST_PARTS.max(fetcher.answered / PART_SHARE) as usize)
+    Totals::Parts(LEAST_TOTALS.max(fetcher.answered / PARTS_DIVISOR) as usize)
 }

@@ -12,27 +12,27 @@ use std::collections::BTreeMap;
 const ROWS_IN_MEMORY: u64 = 50_000;
 
 /// Days by their rows, or by their newest total or count.
-pub(super) type Counted = BTreeMap<Date, u64>;
+pub(super) type RowsByDay = BTreeMap<Date, u64>;
 
 /// The days of each listing that differ from their newest totals or counts.
-pub(super) type Differing = BTreeMap<Listing, Counted>;
+pub(super) type Differing = BTreeMap<Listing, RowsByDay>;
 
 /// Statewide figures and counts of days at some time.
 pub(super) struct Figures {
     stats: Stats,
-    counts: Counted,
+    counts: RowsByDay,
     /// The number of drifted days that were known then.
     drifted: usize,
 }
 
 impl Figures {
-    pub(super) fn new(stats: Stats, counts: Counted, drifted: &[ListingDay]) -> Self {
+    pub(super) fn new(stats: Stats, counts: RowsByDay, drifted: &[ListingDay]) -> Self {
         Self { stats, counts, drifted: drifted.len() }
     }
 
     /// Whether rows of any listing have changed since: a reading noticed it, or newer counts differ. `drifted`: all days known to have
     /// drifted, the newest last.
-    pub(super) fn have_changed(&self, newer: &Counted, drifted: &[ListingDay]) -> bool {
+    pub(super) fn have_changed(&self, newer: &RowsByDay, drifted: &[ListingDay]) -> bool {
         let differs = |(day, count): (&Date, &u64)| self.counts.get(day) != Some(count);
         drifted.len() > self.drifted || newer.iter().any(differs)
     }
@@ -57,19 +57,19 @@ pub(super) fn copied((day, rows): (&Date, &u64)) -> (Date, u64) {
 }
 
 /// Days whose count differs from their rows, with these counts.
-pub(super) fn differing(rows: &Counted, counts: &Counted) -> Counted {
+pub(super) fn differing(rows: &RowsByDay, counts: &RowsByDay) -> RowsByDay {
     let days = rows.iter().filter_map(|(day, rows)| Some((*day, *counts.get(day)?, *rows)));
     days.filter(|(_, count, rows)| count != rows).map(|(day, count, _)| (day, count)).collect()
 }
 
 /// Whether more than half of the counted days differ.
-pub(super) fn are_most(differing: &Counted, rows: &Counted, counts: &Counted) -> bool {
+pub(super) fn are_most(differing: &RowsByDay, rows: &RowsByDay, counts: &RowsByDay) -> bool {
     differing.len() * 2 > rows.keys().filter(|day| counts.contains_key(day)).count()
 }
 
 /// Whether the counts of days are all above their rows, or all below. Else the sum over several days may be right although each is
 /// wrong: one day lacks a row, and its neighbour has one too many.
-pub(super) fn are_all_more_or_all_less(rows: &Counted, counts: &Counted) -> bool {
+pub(super) fn are_all_more_or_all_less(rows: &RowsByDay, counts: &RowsByDay) -> bool {
     let mut orders = rows.iter().filter_map(|(day, rows)| Some(counts.get(day)?.cmp(rows)));
     let first = orders.next();
     orders.all(|order| Some(order) == first)
@@ -84,10 +84,10 @@ pub(super) fn are_mostly_equal_now(read: &Differing, differing: &Differing) -> b
 }
 
 /// Consecutive days, newest first, whose rows are within reach together; and single days.
-pub(super) fn groups(days: &Counted, reach: u32) -> Vec<Counted> {
-    let mut groups: Vec<Counted> = Vec::new();
+pub(super) fn groups(days: &RowsByDay, reach: u32) -> Vec<RowsByDay> {
+    let mut groups: Vec<RowsByDay> = Vec::new();
     for (day, rows) in days.iter().rev() {
-        let joins = |group: &&mut Counted| {
+        let joins = |group: &&mut RowsByDay| {
             group.contains_key(&plus_days(*day, 1)) && group.values().sum::<u64>() + rows <= u64::from(reach)
         };
         match groups.last_mut().filter(joins) {
@@ -99,7 +99,7 @@ pub(super) fn groups(days: &Counted, reach: u32) -> Vec<Counted> {
 }
 
 /// The newest days, at most `most`, and no more rows than fit in memory.
-pub(super) fn newest(days: Counted, most: usize) -> Counted {
+pub(super) fn newest(days: RowsByDay, most: usize) -> RowsByDay {
     let mut rows = 0;
     let fits = |(_, of_day): &(Date, u64)| {
         rows += of_day;
@@ -114,7 +114,7 @@ mod tests {
     use jiff::civil::date;
     use serde_json::json;
 
-    fn counted(rows: &[(i8, u64)]) -> Counted {
+    fn counted(rows: &[(i8, u64)]) -> RowsByDay {
         rows.iter().map(|(day, rows)| (date(2026, 7, *day), *rows)).collect()
     }
 
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn neighbours_within_reach_are_read_together() {
         let of = |reach| -> Vec<usize> {
-            groups(&counted(&[(1, 10), (2, 20), (3, 30), (5, 1)]), reach).iter().map(Counted::len).collect()
+            groups(&counted(&[(1, 10), (2, 20), (3, 30), (5, 1)]), reach).iter().map(RowsByDay::len).collect()
         };
         assert_eq!(of(100), [1, 3]);
         assert_eq!(of(50), [1, 2, 1]);

@@ -8,7 +8,7 @@ use crate::contract::business::ACTIVE;
 use crate::extract::detail::{LookUp, expect, expect_officers};
 use crate::extract::fetch::{PageFetcher, PageKey};
 use crate::lake::{Commit, TableDelta};
-use crate::normalize::{NormalizedDetail, normalize_detail, normalize_officers};
+use crate::normalize::{NormalizedDetail, OpenValues, normalize_detail, normalize_officers};
 use crate::pipeline::config::spec::EnrichSpec;
 use crate::pipeline::context::Run;
 use crate::pipeline::error::Result;
@@ -187,8 +187,7 @@ impl Enriching<'_, '_> {
             state.without_officers.remove(&id);
             state.quarantined_officers.remove(&id);
         }
-        self.landing.findings.note_unknown(rows.unknown_fields);
-        self.landing.findings.open_values.absorb(rows.open_values);
+        self.landing.findings.note(rows.unknown_fields, rows.open_values);
         let listed = rows.filing.status == ACTIVE;
         let extra = self.known.extra.get(&id).cloned();
         self.batch.filings.push(FilingRow { listed, extra, ..rows.filing });
@@ -202,7 +201,7 @@ impl Enriching<'_, '_> {
         if let Some(page) = page {
             let (page, place) = self.landing.page(&page)?;
             let officers = normalize_officers(&page.body, id, page.received_at, &place);
-            self.landing.findings.note_unknown(officers.unknown_fields);
+            self.landing.findings.note(officers.unknown_fields, OpenValues::default());
             officers.rejects.iter().try_for_each(|reject| self.landing.findings.reject(reject))?;
             (rows, is_sound) = (officers.rows, officers.rejects.is_empty());
         }

@@ -66,11 +66,11 @@ impl Landing {
         let pages = std::mem::take(&mut reading.pages);
         let mut skipped = BTreeSet::new();
         self.land_rows(&entry, pages, &mut |id, day| {
-            let is_proven = reading.rows.get(&id) == Some(&day);
-            if !is_proven {
+            let kept_its_day = reading.rows.get(&id) == Some(&day);
+            if !kept_its_day {
                 skipped.insert((id, day));
             }
-            is_proven
+            kept_its_day
         })?;
         entry.skipped = skipped;
         if reading.is_drifted {
@@ -80,8 +80,9 @@ impl Landing {
         Ok(())
     }
 
-    /// Records that days differ from their newest totals or counts: until they are read again, they are not complete.
-    pub(crate) fn differ(&mut self, label: &str, totals: &BTreeMap<Date, u64>, now: Timestamp) {
+    /// Records days that are not known to be complete: they differ from their newest totals or counts, or could not be compared. Then
+    /// `totals` are the rows of the lake.
+    pub(crate) fn mark_incomplete(&mut self, label: &str, totals: &BTreeMap<Date, u64>, now: Timestamp) {
         if totals.is_empty() {
             return;
         }
@@ -101,7 +102,7 @@ impl Landing {
                 let pages = entry.pages.iter().map(key_of).map(ReadPage::archived).collect();
                 self.land_rows(entry, pages, &mut |id, day| !entry.skipped.contains(&(id, day)))
             }
-            JournalStep::Start { pages, with_dissolved } => {
+            JournalStep::Prefix { pages, with_dissolved } => {
                 let keys: Vec<PageKey> = pages.iter().map(key_of).collect();
                 self.land_prefix_pages(&keys, *with_dissolved, &mut |_| {})
             }
@@ -112,13 +113,13 @@ impl Landing {
         &mut self,
         entry: &JournalReading,
         pages: Vec<ReadPage>,
-        is_proven: &mut dyn FnMut(i64, Date) -> bool,
+        kept_its_day: &mut dyn FnMut(i64, Date) -> bool,
     ) -> Result<()> {
         let complete = entry.days.iter().map(|day| day.reading).filter(|day| day.complete);
         let complete: BTreeSet<Date> = complete.map(|day| day.day).collect();
         let mut landed: HashMap<Date, Vec<i64>> = HashMap::new();
         let mut lands = |id, day| {
-            let is_kept = complete.contains(&day) && is_proven(id, day);
+            let is_kept = complete.contains(&day) && kept_its_day(id, day);
             if is_kept {
                 landed.entry(day).or_default().push(id);
             }
@@ -179,7 +180,7 @@ impl Landing {
     ) -> Result<()> {
         self.land_prefix_pages(pages, with_dissolved, note)?;
         let pages = pages.iter().map(page_of).collect();
-        self.journal.steps.push(JournalStep::Start { pages, with_dissolved });
+        self.journal.steps.push(JournalStep::Prefix { pages, with_dissolved });
         Ok(())
     }
 
@@ -211,7 +212,7 @@ impl Landing {
 
     /// A page of the archive, and the slice and offset of its request.
     pub(crate) fn page(&self, key: &PageKey) -> Result<(RawPage, Place)> {
-        let place = Place { slice: key.target.clone(), offset: offset_of(&key.target) };
+        let place = Place { target: key.target.clone(), offset: offset_of(&key.target) };
         let pages = self.pages.as_ref();
         let gone = || PipelineError::PageGone { target: key.target.clone() };
         Ok((pages.ok_or_else(gone)?.page(key)?, place))
@@ -226,7 +227,7 @@ impl Landing {
         Ok(())
     }
 
-    /// The rows and rejects of a page.
+    /// The rows and rejects of a page, which are noted nowhere.
     pub(crate) fn normalized(&self, key: &PageKey) -> Result<NormalizedPage> {
         let (page, place) = self.page(key)?;
         Ok(normalize_page(&page.body, page.received_at, &place))
@@ -235,8 +236,7 @@ impl Landing {
     /// The rows of a page. Its rejects go to quarantine.
     fn normalize_and_note(&mut self, page: &RawPage, place: &Place) -> Result<Vec<FilingRow>> {
         let normalized = normalize_page(&page.body, page.received_at, place);
-        self.findings.note_unknown(normalized.unknown_fields);
-        self.findings.open_values.absorb(normalized.open_values);
+        self.findings.note(normalized.unknown_fields, normalized.open_values);
         normalized.rejects.iter().try_for_each(|reject| self.findings.reject(reject))?;
         Ok(normalized.rows)
     }

@@ -1,4 +1,4 @@
-//! What the records of a run showed: rejects, fields that nobody knows, and the values of open fields.
+//! What the records of a run showed: rejects, unknown fields, and the values of columns whose set the API leaves open.
 
 use crate::lake::Quarantine;
 use crate::normalize::{OpenValues, Reject, UnknownFields};
@@ -24,13 +24,14 @@ impl RecordFindings {
         }
     }
 
-    pub(super) fn note_unknown(&mut self, fields: UnknownFields) {
-        for (field, count) in fields {
+    pub(super) fn note(&mut self, unknown_fields: UnknownFields, open_values: OpenValues) {
+        for (field, count) in unknown_fields {
             *self.unknown_fields.entry(field).or_default() += count;
         }
+        self.open_values.absorb(open_values);
     }
 
-    /// Writes a record to the quarantine, once, even if it is on two pages.
+    /// Writes a record to the quarantine, once, even if it is on two pages: the quarantine itself compares lines, which name the page.
     pub(super) fn reject(&mut self, reject: &Reject) -> Result<()> {
         if self.rejected.insert(blake3::hash(reject.record.as_bytes())) {
             let reasons = reject.reasons.join("; ");
@@ -42,7 +43,7 @@ impl RecordFindings {
         Ok(())
     }
 
-    /// Records in quarantine.
+    /// Distinct records that could not be normalized.
     pub(crate) fn rejected(&self) -> u64 {
         self.rejected.len() as u64
     }

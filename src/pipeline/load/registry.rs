@@ -19,7 +19,7 @@ use crate::pipeline::error::Result;
 use crate::pipeline::plan::registry_estimate::{Question, known_names, register_price};
 use crate::pipeline::plan::stale_days::MAX_DAYS_AHEAD;
 use crate::pipeline::publish::summary::RegisterSummary;
-use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenStart, label};
+use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenPrefix, label};
 use std::collections::HashSet;
 
 impl Run<'_> {
@@ -163,7 +163,7 @@ impl Run<'_> {
         if reading.is_proven {
             self.state.register.finish(start, is_fictitious, self.record.today, rows);
         } else {
-            self.register.unproven.push(UnprovenStart {
+            self.register.unproven.push(UnprovenPrefix {
                 start: text(start),
                 entity_type: label(is_fictitious).to_owned(),
                 expected: reading.expected,

@@ -45,8 +45,12 @@ impl ListingStore for RunStore<'_> {
         Ok(())
     }
 
-    fn differ(&mut self, label: &'static str, totals: &BTreeMap<Date, u64>) -> Result<(), StoreError> {
-        self.landing.differ(label, totals, (self.now)());
+    fn mark_incomplete(
+        &mut self,
+        label: &'static str,
+        totals: &BTreeMap<Date, u64>,
+    ) -> Result<(), StoreError> {
+        self.landing.mark_incomplete(label, totals, (self.now)());
         Ok(())
     }
 }

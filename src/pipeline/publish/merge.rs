@@ -60,8 +60,8 @@ pub(crate) fn merge(
     let mut deltas = std::mem::take(&mut landing.looked_up);
     let known = KnownDays::of(&landing.staging, landing.today)?;
     let is_news = |day: Date, kind: &str| known.makes_news(day, kind);
-    let complete = landing.coverage.days_to_compare();
-    let filings = landing.staging.merge_filings(&complete, &is_news, observed_at, landing.today)?;
+    let fully_read = landing.coverage.fully_read_listings();
+    let filings = landing.staging.merge_filings(&fully_read, &is_news, observed_at, landing.today)?;
     let counts = journal.follows_listed.then(|| count_listed(landing)).transpose()?;
     if let Some(from) = journal.readable_from {
         follow_moves(landing, lists.map_or(&[], |(_, counts)| counts), from)?;
@@ -77,7 +77,7 @@ pub(crate) fn merge(
 
 /// Writes the coverage of the days read into the next snapshot. A settled day stays settled as long as it is complete.
 fn stage_coverage(landing: &mut Landing) -> Result<TableDelta> {
-    let rows = landing.coverage.settled_since(&staged_rows(&landing.staging)?);
+    let rows = landing.coverage.changed_keeping_settled(&staged_rows(&landing.staging)?);
     let rows = CoverageRow::batch(&rows)?;
     Ok(landing.staging.merge(Table::Coverage, &rows)?)
 }

@@ -3,7 +3,7 @@
 use crate::import::files::source::Unread;
 use crate::lake::TableDelta;
 use crate::normalize::OpenValues;
-use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenStart};
+use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenPrefix};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use schemars::JsonSchema;
@@ -151,7 +151,7 @@ pub struct RegisterSummary {
     /// where the count cannot be compared with what was read.
     pub missing: Option<i64>,
     /// Incomplete prefixes.
-    pub unproven: Vec<UnprovenStart>,
+    pub unproven: Vec<UnprovenPrefix>,
 }
 
 /// Progress of the look-ups.

@@ -11,14 +11,14 @@ impl Run<'_> {
     /// Updates the state with the days that were read. Days before the plan's window are forgotten: they are never read again.
     /// Other pipelines may read more days than this one, so its own days do not matter.
     pub(crate) fn remember(&mut self, landing: &Landing) {
-        for (label, day) in landing.coverage.read_whole() {
+        for (label, day) in landing.coverage.fully_read() {
             self.state.read_whole.entry(label.clone()).or_default().insert(*day, self.record.today);
         }
         self.remember_drifted(landing);
         self.remember_backoffs(landing);
         let oldest = window_start(self.record.today, self.plan.window_days);
         let state = &mut self.state;
-        state.losses.note_read(landing.coverage.days_to_compare());
+        state.losses.note_read(landing.coverage.fully_read_listings());
         if state.register.is_empty() {
             state.losses.forget_before(oldest);
         } else if state.register.searched.is_some() {

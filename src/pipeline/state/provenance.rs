@@ -75,10 +75,11 @@ pub(crate) struct ImportedFiles {
 pub(crate) enum JournalStep {
     /// A reading of days.
     Listing(JournalReading),
-    /// Days whose rows differ from the API's newest total or count: they are not complete until they are read again.
+    /// Days that are not known to be complete: they differ from the API's newest total or count, or could not be compared.
     Differing(JournalDifference),
     /// A prefix of names.
-    Start { pages: Vec<JournalPage>, with_dissolved: bool },
+    #[serde(rename = "start")]
+    Prefix { pages: Vec<JournalPage>, with_dissolved: bool },
 }
 
 /// A request's occurrence in the run, and its target.
@@ -97,7 +98,7 @@ impl JournalStep {
         match self {
             Self::Listing(reading) => reading.pages.len() as u64,
             Self::Differing(_) => 0,
-            Self::Start { pages, .. } => pages.len() as u64,
+            Self::Prefix { pages, .. } => pages.len() as u64,
         }
     }
 }

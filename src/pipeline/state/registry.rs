@@ -82,12 +82,12 @@ pub(crate) struct RegisterState {
 pub(crate) struct RegisterProgress {
     /// Prefixes likely to have names that were not read.
     pub(crate) left: u64,
-    pub(crate) unproven: Vec<UnprovenStart>,
+    pub(crate) unproven: Vec<UnprovenPrefix>,
 }
 
 /// A prefix that could not be read completely.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct UnprovenStart {
+pub struct UnprovenPrefix {
     /// The prefix.
     pub start: String,
     /// Listing: `*` or a type.

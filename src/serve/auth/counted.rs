@@ -7,15 +7,15 @@ use prometheus_client::metrics::gauge::Gauge;
 use std::io;
 use std::path::PathBuf;
 
-/// A request that was counted, or refused because a window of its account is full.
+/// Whether a request is admitted: it was counted, or is refused because a window of its account is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Counted {
+pub(crate) struct Admission {
     pub(crate) refusal: Option<Refusal>,
     /// Requests that the account has left.
     pub(crate) left: Remaining,
 }
 
-impl Counted {
+impl Admission {
     /// Whether the request is to be answered.
     pub(crate) fn admitted(&self) -> Result<(), Refusal> {
         self.refusal.map_or(Ok(()), Err)
@@ -24,7 +24,7 @@ impl Counted {
 
 /// A request whose count cannot be kept. It may count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Uncounted;
+pub(crate) struct CountNotKept;
 
 /// What the metrics show of the counts.
 #[derive(Debug, Clone, Default)]

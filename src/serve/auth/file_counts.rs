@@ -6,7 +6,7 @@
 //!
 //! The file is synced once a second, so a power cut loses at most the counts of the last second.
 
-use super::counted::{Counted, MeterError, Uncounted, UsageMetrics};
+use super::counted::{Admission, CountNotKept, MeterError, UsageMetrics};
 use super::usage_account::{Account, reserve};
 use super::usage_file::{Line, Place};
 use super::usage_writer::UsageWriter;
@@ -54,13 +54,13 @@ impl FileCounts {
         key: &str,
         now: Timestamp,
         limits: &PlanLimits,
-    ) -> Result<Counted, Uncounted> {
+    ) -> Result<Admission, CountNotKept> {
         let account = self.account(account);
         let refusal = account.admit(key, now, limits, |name| self.metrics.note_reset(name)).err();
         if refusal.is_none() && !account.is_kept() {
-            self.keep(&account, reserve(limits)).await.map_err(|_| Uncounted)?;
+            self.keep(&account, reserve(limits)).await.map_err(|_| CountNotKept)?;
         }
-        Ok(Counted { refusal, left: account.remaining(now, limits) })
+        Ok(Admission { refusal, left: account.remaining(now, limits) })
     }
 
     /// Waits until the file has every request counted for an account so far.
@@ -310,7 +310,7 @@ mod tests {
         let mut meter = on(&folder, hang);
         meter.patience = Duration::from_millis(100);
         let limits = Plan::Starter.limits();
-        assert_eq!(meter.count("acme", "key_1", NOW, &limits).await, Err(Uncounted));
+        assert_eq!(meter.count("acme", "key_1", NOW, &limits).await, Err(CountNotKept));
         meter.sync();
         assert!(meter.close().await.is_err());
     }
@@ -322,7 +322,7 @@ mod tests {
         let meter = on(&folder, Full(Arc::clone(&is_full)));
         let limits = PlanLimits { per_minute: 1_000, ..Plan::Enterprise.limits() };
         for _ in 0..3 {
-            assert_eq!(meter.count("acme", "key_1", NOW, &limits).await, Err(Uncounted));
+            assert_eq!(meter.count("acme", "key_1", NOW, &limits).await, Err(CountNotKept));
         }
         is_full.store(false, Ordering::Release);
         assert!(!meter.account("acme").is_kept());

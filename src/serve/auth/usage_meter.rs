@@ -1,8 +1,8 @@
 //! The usage meter: request counts of every account, in a file of this server or in a store that several servers share.
 //!
-//! A request has one call, [`Meter::count`]. It returns when the count is where a restart does not lose it.
+//! A request has one call, [`Meter::count`]. It returns when the count is where a restart does not lose it; in memory, at once.
 
-use super::counted::{Counted, MeterError, Uncounted, UsageMetrics};
+use super::counted::{Admission, CountNotKept, MeterError, UsageMetrics};
 use super::file_counts::FileCounts;
 use super::shared::SharedCounts;
 use crate::contract::plan::PlanLimits;
@@ -31,7 +31,7 @@ impl Meter {
         key: &str,
         now: Timestamp,
         limits: &PlanLimits,
-    ) -> Result<Counted, Uncounted> {
+    ) -> Result<Admission, CountNotKept> {
         match self {
             Self::File(counts) => counts.count(account, key, now, limits).await,
             Self::Shared(counts) => counts.count(account, key, now, limits).await,

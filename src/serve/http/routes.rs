@@ -5,7 +5,7 @@ use super::response::{HttpResponse, NOT_FOUND_OF, Reply, Tag, of_snapshot, respo
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::{self, cut};
-use crate::serve::auth::{Caller, Counted};
+use crate::serve::auth::{Admission, Caller};
 use crate::serve::mcp::endpoint as mcp;
 use crate::serve::service::{ApiError, Missing, NextPage, Versioned};
 use hyper::body::Bytes;
@@ -56,7 +56,7 @@ impl Site {
     fn answer(
         &self,
         caller: &Caller,
-        counted: Result<Counted, ApiError>,
+        counted: Result<Admission, ApiError>,
         keyed: KeyedRoute,
         argument: Option<&str>,
         uri: &Uri,

@@ -189,10 +189,10 @@ fn paired(one: &CodedColumn, other: &CodedColumn) -> (Dictionary, Dictionary, Ve
     let mut place = |a: u32, b: u32| {
         *place_of.entry((a, b)).or_insert_with(|| {
             pairs.push((&*one.values[a as usize], &*other.values[b as usize]));
-            pairs.len() - 1
+            pairs.len() as u32 - 1
         })
     };
-    let places: Vec<usize> = one.codes.iter().zip(&other.codes).map(|(a, b)| place(*a, *b)).collect();
+    let mut codes: Vec<u32> = one.codes.iter().zip(&other.codes).map(|(a, b)| place(*a, *b)).collect();
     let mut sorted: Vec<usize> = (0..pairs.len()).collect();
     sorted.sort_unstable_by_key(|place| pairs[*place]);
     let mut code_of = vec![0; pairs.len()];
@@ -200,7 +200,7 @@ fn paired(one: &CodedColumn, other: &CodedColumn) -> (Dictionary, Dictionary, Ve
     let dictionary = |pick: fn((&str, &str)) -> Box<str>| {
         Dictionary::of(sorted.iter().map(|place| pick(pairs[*place])).collect())
     };
-    let codes = places.into_iter().map(|place| code_of[place]).collect();
+    codes.iter_mut().for_each(|code| *code = code_of[*code as usize]);
     (dictionary(|(a, _)| a.into()), dictionary(|(_, b)| b.into()), codes)
 }
 

@@ -1,6 +1,7 @@
 //! Columns in memory: texts in one string, repeated texts as codes, and short lists of values that other columns cannot store.
 
 use hashbrown::HashMap;
+use std::hint::black_box;
 
 /// Rows whose ends are counted from one base; their texts are far below 4 GiB.
 const BLOCK_ROWS: usize = 1 << 16;
@@ -31,10 +32,11 @@ impl TextColumn {
         &self.texts[base + self.start(row)..base + self.ends[row] as usize]
     }
 
-    /// The first and last bytes of some texts, combined. Asking for them fetches the texts.
-    pub(crate) fn outer_bytes(&self, rows: &[u32]) -> u8 {
+    /// Fetches some texts into the processor's cache, all at once.
+    pub(crate) fn fetch(&self, rows: &[u32]) {
         let texts = rows.iter().map(|row| self.get(*row).as_bytes());
-        texts.filter_map(|text| Some(text.first()? ^ text.last()?)).fold(0, |all, byte| all ^ byte)
+        let outer = texts.filter_map(|text| Some(text.first()? ^ text.last()?));
+        black_box(outer.fold(0, |all, byte| all ^ byte));
     }
 
     /// Where the text of a row begins, from the base of its block.

@@ -9,7 +9,6 @@ use super::case_fold::{compare_folded, compare_prefix, first_folded};
 use super::column::{TextColumn, by_group};
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::cmp::Ordering;
-use std::hint::black_box;
 use std::ops::Range;
 
 /// Rows by name, in runs whose names have the same first two characters.
@@ -91,7 +90,10 @@ impl NameOrder {
         let rows = &self.newest_first[run.clone()];
         let first = run.start + rows.partition_point(|row| *row < period.start);
         let end = run.start + rows.partition_point(|row| *row < period.end);
-        self.slices.passing(first..end, &test, |at, bits| take(&self.newest_first[at..], bits));
+        self.slices.passing(first..end, &test, |at, bits| {
+            let neighbours = at..self.newest_first.len().min(at + u64::BITS as usize);
+            take(&self.newest_first[neighbours], bits);
+        });
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -190,7 +192,7 @@ impl<'a> ByName<'a> {
         const FETCHED_NAMES: usize = 128;
         let mut keys = Vec::with_capacity(rows.len());
         for fetched in rows.chunks(FETCHED_NAMES) {
-            black_box(names.outer_bytes(fetched));
+            names.fetch(fetched);
             keys.extend(fetched.iter().map(|row| NameKey::of(names.get(*row))));
         }
         Self { names, rows, keys }

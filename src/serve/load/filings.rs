@@ -83,7 +83,7 @@ impl FilingsFile {
 #[derive(Default)]
 struct ReadRows {
     rows: RowBuffer,
-    /// In microseconds.
+    /// The newest of them, in microseconds.
     changed_at: Option<i64>,
 }
 
@@ -191,10 +191,12 @@ impl ReadRows {
             let mut texts: Vec<&str> = (0..texts.len()).map(|place| texts.value(place)).collect();
             let place = |key: &i32| usize::try_from(*key).unwrap_or(usize::MAX);
             let mut places: Vec<usize> = cells.keys().values().iter().map(place).collect();
-            // Only counties are null: those of other states are kept as sent.
-            for row in (0..cells.len()).filter(|row| cells.null_count() > 0 && cells.is_null(*row)) {
-                places[row] = texts.len();
-                texts.push(unheld.get(&row).and_then(|fields| fields.county.as_deref()).unwrap_or(""));
+            if cells.null_count() > 0 && field == CodedField::County {
+                // A county outside Florida is null, and in `extra` as it was sent.
+                for row in (0..cells.len()).filter(|row| cells.is_null(*row)) {
+                    places[row] = texts.len();
+                    texts.push(unheld.get(&row).and_then(|fields| fields.county.as_deref()).unwrap_or(""));
+                }
             }
             self.rows.coded_mut(field).extend(texts, places);
         }
@@ -228,8 +230,8 @@ impl<'a> NamedBatch<'a> {
     fn unheld_fields(&self) -> Result<HashMap<usize, UnheldFields>, LoadError> {
         let extra: &StringArray = self.column("extra")?;
         // Most texts are about something else.
-        let counts = |text: &&str| text.contains("\"id\"") || text.contains("\"county\"");
-        let texts = extra.iter().enumerate().filter_map(|(row, text)| Some((row, text.filter(counts)?)));
+        let has_one = |text: &&str| text.contains("\"id\"") || text.contains("\"county\"");
+        let texts = extra.iter().enumerate().filter_map(|(row, text)| Some((row, text.filter(has_one)?)));
         Ok(texts.filter_map(|(row, text)| Some((row, serde_json::from_str(text).ok()?))).collect())
     }
 

@@ -6,7 +6,7 @@ use super::tools::{Tools, VERSIONS};
 use crate::contract::account::Remaining;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::quoted;
-use crate::serve::auth::{Caller, Counted};
+use crate::serve::auth::{Admission, Caller};
 use crate::serve::http::app::Site;
 use crate::serve::http::app::bearer;
 use crate::serve::http::response::{HttpResponse, Reply, of_snapshot, response};
@@ -62,7 +62,7 @@ pub(crate) async fn respond(site: &Site, request: &Request<Bytes>) -> Reply {
 fn admit(
     service: &Service,
     caller: &Caller,
-    counted: Result<Counted, ApiError>,
+    counted: Result<Admission, ApiError>,
     message: Option<&Value>,
 ) -> Result<Remaining, ApiError> {
     let counted = counted?;

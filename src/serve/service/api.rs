@@ -8,7 +8,7 @@ use crate::contract::argument::Arguments;
 use crate::contract::eastern::eastern_day;
 use crate::contract::endpoint::{DATA_SCOPE, Endpoint};
 use crate::contract::reference::{EntityType, EntityTypeEntry};
-use crate::serve::auth::Counted;
+use crate::serve::auth::Admission;
 use crate::serve::auth::access::{Accounts, Caller};
 use crate::serve::auth::usage_meter::Meter;
 use crate::serve::index::Index;
@@ -141,7 +141,7 @@ impl Service {
     }
 
     /// Counts one request of the caller's account, and says what the account has left; a request over a limit is not counted.
-    pub(crate) async fn count(&self, caller: &Caller) -> Result<Counted, ApiError> {
+    pub(crate) async fn count(&self, caller: &Caller) -> Result<Admission, ApiError> {
         let account = &caller.account;
         let counted = self.meter.count(&account.name, &caller.key_id, self.now(), &account.limits).await;
         counted.map_err(|_| ApiError::Unavailable(NO_COUNTS))

@@ -10,7 +10,7 @@ use super::address::StoreAddress;
 use super::fault::Fault;
 use super::script::{Call, Outcome};
 use crate::contract::plan::PlanLimits;
-use crate::serve::auth::counted::{Counted, MeterError, Uncounted, UsageMetrics};
+use crate::serve::auth::counted::{Admission, CountNotKept, MeterError, UsageMetrics};
 use crate::serve::rarely::Rarely;
 use arc_swap::ArcSwapOption;
 use jiff::Timestamp;
@@ -81,10 +81,10 @@ impl SharedCounts {
         key: &str,
         now: Timestamp,
         limits: &PlanLimits,
-    ) -> Result<Counted, Uncounted> {
+    ) -> Result<Admission, CountNotKept> {
         let Some(connection) = self.connection.load_full() else {
             self.metrics.failures.inc();
-            return Err(Uncounted);
+            return Err(CountNotKept);
         };
         match self.call(account, key, now, limits).send(&connection).await {
             Ok(Outcome { counted, is_reset }) => {
@@ -96,7 +96,7 @@ impl SharedCounts {
             Err(fault) => {
                 self.metrics.failures.inc();
                 self.failed(&connection, &fault);
-                Err(Uncounted)
+                Err(CountNotKept)
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::fault::{Fault, PATIENCE};
 use crate::contract::plan::PlanLimits;
 use crate::contract::usage::{StoredCounts, Usage, days_around};
-use crate::serve::auth::counted::Counted;
+use crate::serve::auth::counted::Admission;
 use crate::serve::auth::usage_account::MAX_KEYS;
 use jiff::Timestamp;
 use redis::aio::MultiplexedConnection;
@@ -35,7 +35,7 @@ pub(super) struct Call<'a> {
 /// What a call did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Outcome {
-    pub(super) counted: Counted,
+    pub(super) counted: Admission,
     /// Whether counts of days to come were reset.
     pub(super) is_reset: bool,
 }
@@ -84,7 +84,7 @@ impl Call<'_> {
             1 => None,
             _ => Some(usage.refusal(now, self.limits)?),
         };
-        let counted = Counted { refusal, left: usage.remaining(now, self.limits) };
+        let counted = Admission { refusal, left: usage.remaining(now, self.limits) };
         Some(Outcome { counted, is_reset: is_reset == 1 })
     }
 }

@@ -6,7 +6,7 @@ use super::redis_for_tests::Redis;
 use super::uses::last_uses;
 use crate::contract::plan::{Plan, PlanLimits};
 use crate::contract::usage::Usage;
-use crate::serve::auth::counted::{Counted, Uncounted, UsageMetrics};
+use crate::serve::auth::counted::{Admission, CountNotKept, UsageMetrics};
 use crate::serve::auth::last_use::LastUse;
 use crate::serve::auth::usage_account::MAX_KEYS;
 use jiff::{Timestamp, ToSpan};
@@ -66,9 +66,9 @@ async fn windows_end_at_eastern_midnight_at_a_months_end_and_when_the_clocks_cha
 }
 
 /// A request as the file counts it.
-fn expected(usage: &mut Usage, now: Timestamp, limits: &PlanLimits) -> Counted {
+fn expected(usage: &mut Usage, now: Timestamp, limits: &PlanLimits) -> Admission {
     let refusal = usage.admit(now, limits).err();
-    Counted { refusal, left: usage.remaining(now, limits) }
+    Admission { refusal, left: usage.remaining(now, limits) }
 }
 
 #[test]
@@ -119,7 +119,7 @@ async fn the_clock_is_the_stores_and_a_store_days_away_is_not_used() {
     }
     let since = redis.count("acme", "minute_since");
     assert!(since.abs_diff(u64::try_from(now.as_millisecond()).expect("a time")) < 60_000, "{since}");
-    assert_eq!(own.count("acme", "key_1", now - 100.hours(), &limits).await, Err(Uncounted));
+    assert_eq!(own.count("acme", "key_1", now - 100.hours(), &limits).await, Err(CountNotKept));
     assert!(!own.is_usable());
     assert_eq!(redis.count("acme", "minute"), 3);
 }
@@ -160,7 +160,7 @@ async fn a_damaged_hash_is_the_trouble_of_its_account_alone() {
     let counts = counts(&redis, now).await;
     redis.ask("SET sunlake:usage:{acme} x");
     let limits = Plan::Starter.limits();
-    assert_eq!(counts.count("acme", "key_1", now, &limits).await, Err(Uncounted));
+    assert_eq!(counts.count("acme", "key_1", now, &limits).await, Err(CountNotKept));
     assert!(counts.is_usable());
     assert_eq!(counts.count("other", "key_1", now, &limits).await.expect("counted").left.minute, 19);
 }
