@@ -10,12 +10,12 @@ pub type SnapshotFiles = BTreeMap<String, Vec<PathBuf>>;
 
 /// The tables that SQL may name.
 pub(super) trait Tables: Sync {
-    /// The rows of a table, and its files; none where there is no such table.
+    /// The rows of a table, and its files; none of an unknown table, and of one without files unless an implementation says otherwise.
     fn rows(&self, table: &str) -> Option<Result<(LazyFrame, Vec<PathBuf>), PolarsError>>;
 
     fn names(&self) -> Vec<&str>;
 
-    /// Size of the files of a table.
+    /// Size of the files of a table; 0 where none is read.
     fn bytes(&self, _table: &str) -> u64 {
         0
     }

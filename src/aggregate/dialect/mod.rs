@@ -4,7 +4,7 @@
 //!
 //! # Files, in reading order
 //!
-//! - `refusal`: SQL that is not run, and the way out
+//! - `refusal`: SQL that is not run, and the hint
 //! - `value`: types and values
 //! - `convert`: values in another type
 //! - `reduce`: functions of many rows
@@ -15,11 +15,11 @@
 //! - `literal`: literals and the names of types
 //! - `coerce`: values in the types that are needed
 //! - `calls`: calls of functions by name
-//! - `names`: rows with named columns
+//! - `names`: columns, found by name
 //! - `resolve`: expressions
-//! - `rows`: what rows go through
+//! - `rows`: the clauses of a query, such as FROM and GROUP BY
 //! - `statement`: the query of a text
-//! - `plan`: the door: SQL to rows
+//! - `plan`: from SQL to rows
 
 mod calls;
 mod coerce;

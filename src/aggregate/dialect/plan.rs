@@ -12,7 +12,7 @@ use polars::frame::DataFrame;
 use polars::prelude::{DataType, Engine, LazyFrame, col};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Files of this size together are read at once, which takes up to half the time: about 1.3 million rows of an aggregate, or 70,000
+/// Files of this size together are read at once, up to twice as fast as in batches: about 1.3 million rows of an aggregate, or 70,000
 /// filings.
 const MOST_IN_MEMORY: u64 = 2 << 20;
 
@@ -31,11 +31,11 @@ pub(in crate::aggregate) fn tables_named(sql: &str) -> Planned<Vec<String>> {
 /// Plans the query of a text over tables. Subqueries in place of values are run.
 pub(in crate::aggregate) fn plan(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
     set_warning_function(|what, _| tracing::debug!("polars: {what}"));
-    unless_panic(|| planned(sql, tables)).unwrap_or_else(|| not_here(NO_PLAN))
+    guarded(|| planned(sql, tables)).unwrap_or_else(|| not_here(NO_PLAN))
 }
 
 /// The result of what the SQL engine does, on a stack that is large enough; none if it panics.
-fn unless_panic<T>(run: impl FnOnce() -> T) -> Option<T> {
+fn guarded<T>(run: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(|| on_large_stack(run))).ok()
 }
 
@@ -75,7 +75,7 @@ impl Plan {
                 frame.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single())
             }
         };
-        unless_panic(run).unwrap_or_else(|| Err(PolarsError::InvalidOperation("a panic".into())))
+        guarded(run).unwrap_or_else(|| Err(PolarsError::InvalidOperation("a panic".into())))
     }
 
     /// The columns of the result, without rows.

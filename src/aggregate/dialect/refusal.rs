@@ -1,4 +1,4 @@
-//! SQL that is not run: what is wrong with it, and the way out.
+//! SQL that is not run: what is wrong with it, and the hint.
 
 use crate::contract::hint::nearest;
 use polars::error::PolarsError;

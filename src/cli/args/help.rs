@@ -55,7 +55,7 @@ const EXAMPLES: [(&str, &str); 33] = [
 ];
 
 /// Flags of the program, and the commands that they apply to.
-const APPLIES_TO: [(&str, &[&str]); 3] = [
+const ONLY_FOR: [(&str, &[&str]); 3] = [
     ("base_url", &["run", "plan", "doctor"]),
     ("state", &["run", "plan", "demo", "status", "doctor"]),
     ("no_progress", &["run", "plan", "demo"]),
@@ -103,7 +103,7 @@ fn with_commands(mut line: Command, above: &str, flags: &[Arg]) -> Command {
     for name in &names {
         let path = format!("{above} {name}").trim_start().to_owned();
         let hidden = flags.iter().filter(|flag| !applies(flag.get_id().as_str(), &path));
-        // A command that has the flag itself is given none from above.
+        // A hidden copy on the command keeps clap from handing down the visible flag.
         let hidden: Vec<Arg> = hidden.map(|flag| flag.clone().hide(true)).collect();
         let example = EXAMPLES.iter().find(|(command, _)| *command == path);
         line = line.mut_subcommand(name, |command| {
@@ -117,14 +117,14 @@ fn with_commands(mut line: Command, above: &str, flags: &[Arg]) -> Command {
     line
 }
 
-/// Whether a flag applies to a command, such as `keys create`. A table may name all commands of one: `keys`.
+/// Whether a flag applies to a command, such as `keys create`. An entry without a blank, such as `keys`, covers its commands.
 fn applies(flag: &str, command: &str) -> bool {
     let first = command.split(' ').next().unwrap_or_default();
     let named = |table: &[(&str, &[&str])]| {
         let commands = table.iter().find(|(name, _)| *name == flag).map(|(_, commands)| commands)?;
         Some(commands.contains(&command) || commands.contains(&first))
     };
-    named(&APPLIES_TO).unwrap_or(true) && !named(&NOT_FOR).unwrap_or(false)
+    named(&ONLY_FOR).unwrap_or(true) && !named(&NOT_FOR).unwrap_or(false)
 }
 
 /// What the program says without a command.

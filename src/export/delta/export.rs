@@ -3,7 +3,7 @@
 use super::super::error::ExportError;
 use super::super::outlet::{Pending, check_target, link_or_copy};
 use super::super::snapshot::snapshot;
-use super::log::{APP_ID, Log, entry_path};
+use super::log::{APP_ID, COMMITTED_AT, Log, entry_path};
 use crate::lake::{Commit, FileEntry, Lake};
 use crate::table::{Column, ColumnKind, Table, columns};
 use serde::Serialize;
@@ -120,7 +120,7 @@ pub(super) fn provenance(commit: &Commit) -> Value {
         "isBlindAppend": false,
         "sunlakeSnapshot": commit.snapshot,
         "sunlakeRun": commit.run_id,
-        "sunlakeCommittedAt": commit.committed_at.to_string(),
+        COMMITTED_AT: commit.committed_at.to_string(),
     }})
 }
 

@@ -33,6 +33,8 @@ pub(super) fn entry_path(folder: &Path, version: u64) -> PathBuf {
 }
 
 const LOG_FOLDER: &str = "_delta_log";
+/// Key of the time of a snapshot's commit.
+pub(super) const COMMITTED_AT: &str = "sunlakeCommittedAt";
 
 impl Log {
     /// Reads the log of the table at `folder`; an empty one if there is no folder, or only leftovers of an export that was killed.
@@ -79,7 +81,7 @@ impl Log {
         if action["txn"]["appId"] == APP_ID {
             self.snapshot = action["txn"]["version"].as_u64();
         }
-        if let Some(at) = text(&action["commitInfo"]["sunlakeCommittedAt"]) {
+        if let Some(at) = text(&action["commitInfo"][COMMITTED_AT]) {
             self.committed_at = Some(at);
         }
     }
@@ -111,7 +113,7 @@ impl Log {
         }
     }
 
-    /// Adds the next version to the state.
+    /// Adds the files of the next version to the state; the rest of its provenance is written to the log alone.
     pub(super) fn advance(
         &mut self,
         snapshot: u64,

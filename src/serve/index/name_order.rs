@@ -35,7 +35,7 @@ impl NameOrder {
         let groups = Group::all(&starts, &mut order.by_name, &mut order.newest_first, &mut places);
         let sorted = groups.into_par_iter().with_max_len(1).flat_map_iter(|group| sort_group(names, group));
         order.runs = sorted.collect();
-        let ends = order.runs.iter().skip(1).copied().chain([count(rows)]);
+        let ends = order.runs.iter().skip(1).copied().chain([to_u32(rows)]);
         let longest = order.runs.iter().zip(ends).map(|(start, end)| end - start).max().unwrap_or(0);
         order.place_bits = u32::BITS - longest.leading_zeros();
         order.slices = BitSlices::cut(rows, packed_bits + order.place_bits, |at| {
@@ -68,7 +68,7 @@ impl NameOrder {
         (named.end <= end && named.len() * FILTERED_FOR_ONE > end - start).then_some(start..end)
     }
 
-    /// Calls `take`, newest first, with the rows at some places of a run that were filed in a period and pass a test: with
+    /// Calls `take`, newest first, with the rows at some places of a run that are in a period, a range of rows, and pass a test: with
     /// up to 64 neighbours, and a bit a row that is set if it passes.
     pub(crate) fn passing(
         &self,
@@ -79,7 +79,7 @@ impl NameOrder {
         mut take: impl FnMut(&[u32], u64),
     ) {
         if named.len() < run.len() {
-            let place = |at: usize| count(at - run.start);
+            let place = |at: usize| to_u32(at - run.start);
             let places = place(named.start)..place(named.end);
             test.fields.push(FieldTest {
                 shift: self.packed_bits,
@@ -102,7 +102,7 @@ impl NameOrder {
     }
 }
 
-fn count(rows: usize) -> u32 {
+fn to_u32(rows: usize) -> u32 {
     u32::try_from(rows).unwrap_or(u32::MAX)
 }
 
@@ -131,7 +131,7 @@ impl<'a> Group<'a> {
         for (two, (from, to)) in ranges.filter(|(_, (from, to))| from < to) {
             let part = |rest: &mut &'a mut [u32]| rest.split_off_mut(..to - from).unwrap_or_default();
             groups.push(Self {
-                from: count(*from),
+                from: to_u32(*from),
                 is_ascii: two & 0x8080 == 0,
                 by_name: part(&mut by_name),
                 newest_first: part(&mut newest_first),
@@ -145,8 +145,8 @@ impl<'a> Group<'a> {
 /// All rows by the first two bytes of their folded names, newest first, and where those of each two bytes begin.
 fn by_two_bytes(names: &TextColumn) -> (Vec<u32>, Vec<usize>) {
     let two = |row| u16::from_be_bytes(first_folded(names.get(row)));
-    let groups: Vec<u16> = (0..count(names.len())).map(two).collect();
-    by_group(0..count(names.len()), 1 << u16::BITS, |row| groups[row as usize].into())
+    let groups: Vec<u16> = (0..to_u32(names.len())).map(two).collect();
+    by_group(0..to_u32(names.len()), 1 << u16::BITS, |row| groups[row as usize].into())
 }
 
 /// Sorts a group, whose rows are newest first, by name; of equal names the newest comes first. Returns where each of its runs begins
@@ -160,7 +160,7 @@ fn sort_group(names: &TextColumn, group: Group<'_>) -> Vec<u32> {
     }
     let starts = if is_ascii { vec![0] } else { run_starts(names, by_name) };
     if starts.len() > 1 {
-        let ends = starts.iter().skip(1).copied().chain([count(by_name.len())]);
+        let ends = starts.iter().skip(1).copied().chain([to_u32(by_name.len())]);
         for run in starts.iter().zip(ends).map(|(start, end)| *start as usize..end as usize) {
             let mut placed: Vec<(u32, u32)> = by_name[run.clone()].iter().copied().zip(0..).collect();
             placed.sort_unstable();
@@ -179,7 +179,7 @@ fn run_starts(names: &TextColumn, by_name: &[u32]) -> Vec<u32> {
     std::iter::once(0).chain(later).collect()
 }
 
-/// The rows of a group, which are sorted by twelve bytes of their names at once: those and the place of a row are one number.
+/// The rows of a group, which are sorted by twelve bytes of their names at once: those and the index of a row in the group are one number.
 struct ByName<'a> {
     names: &'a TextColumn,
     rows: &'a [u32],
@@ -198,47 +198,47 @@ impl<'a> ByName<'a> {
         Self { names, rows, keys }
     }
 
-    /// The places of the rows by name; those of equal names keep their order.
+    /// The indexes of the rows by name; those of equal names keep their order.
     fn sorted(&self) -> Vec<u32> {
-        let mut placed: Vec<u128> = (0..self.rows.len() as u128).collect();
-        self.sort(&mut placed, 0);
-        placed.into_iter().map(place).collect()
+        let mut numbers: Vec<u128> = (0..self.rows.len() as u128).collect();
+        self.sort(&mut numbers, 0);
+        numbers.into_iter().map(index).collect()
     }
 
-    /// Sorts places whose names have the same bytes before this part.
-    fn sort(&self, placed: &mut [u128], part: usize) {
-        /// Fewer places are compared name by name.
+    /// Sorts rows whose names have the same bytes before this part.
+    fn sort(&self, numbers: &mut [u128], part: usize) {
+        /// Fewer rows are compared name by name.
         const FEW: usize = 24;
-        if placed.len() < FEW || part == KEY_PARTS {
-            placed.sort_unstable_by(|one, other| self.compare(place(*one), place(*other), part));
+        if numbers.len() < FEW || part == KEY_PARTS {
+            numbers.sort_unstable_by(|one, other| self.compare(index(*one), index(*other), part));
             return;
         }
-        placed.iter_mut().for_each(|number| *number = self.number(place(*number), part));
-        placed.sort_unstable();
-        let same = placed.chunk_by_mut(|one, other| one >> u32::BITS == other >> u32::BITS);
+        numbers.iter_mut().for_each(|number| *number = self.number(index(*number), part));
+        numbers.sort_unstable();
+        let same = numbers.chunk_by_mut(|one, other| one >> u32::BITS == other >> u32::BITS);
         same.filter(|same| same.len() > 1).for_each(|same| self.sort(same, part + 1));
     }
 
-    /// A part of a name above the place of its row.
-    fn number(&self, place: u32, part: usize) -> u128 {
+    /// A part of a name above the index of its row.
+    fn number(&self, index: u32, part: usize) -> u128 {
         let mut bytes = [0; 16];
-        bytes[..PART_BYTES].copy_from_slice(&self.keys[place as usize].parts[part]);
-        bytes[PART_BYTES..].copy_from_slice(&place.to_be_bytes());
+        bytes[..PART_BYTES].copy_from_slice(&self.keys[index as usize].parts[part]);
+        bytes[PART_BYTES..].copy_from_slice(&index.to_be_bytes());
         u128::from_be_bytes(bytes)
     }
 
-    /// The order of two names from this part on, then of their places.
+    /// The order of two names from this part on, then of their indexes.
     fn compare(&self, one: u32, other: u32, part: usize) -> Ordering {
-        let key = |place: u32| &self.keys[place as usize];
-        let name = |place: u32| self.names.get(self.rows[place as usize]);
+        let key = |index: u32| &self.keys[index as usize];
+        let name = |index: u32| self.names.get(self.rows[index as usize]);
         let are_whole = || key(one).is_whole && key(other).is_whole;
         let rest = || if are_whole() { Ordering::Equal } else { compare_folded(name(one), name(other)) };
         key(one).parts[part..].cmp(&key(other).parts[part..]).then_with(rest).then(one.cmp(&other))
     }
 }
 
-/// The place of a row in its group: the lowest bits of a number.
-fn place(number: u128) -> u32 {
+/// The index of a row in its group: the lowest bits of a number.
+fn index(number: u128) -> u32 {
     number as u32
 }
 
@@ -347,7 +347,7 @@ mod tests {
         let texts: Vec<String> = texts.collect();
         let mut names = TextColumn::default();
         texts.iter().for_each(|text| names.push(text));
-        let mut expected: Vec<u32> = (0..count(texts.len())).collect();
+        let mut expected: Vec<u32> = (0..to_u32(texts.len())).collect();
         expected.sort_by_key(|row| (super::super::case_fold::folded(&texts[*row as usize]), *row));
         assert_eq!(NameOrder::sorted(&names, &vec![0; texts.len()], 1).by_name, expected);
     }
