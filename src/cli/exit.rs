@@ -214,8 +214,8 @@ fn export(error: &ExportError) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::hint::REPAIR;
     use crate::pipeline::SpecError;
+    use crate::table::REPAIR;
     use std::io::{Error, ErrorKind};
     use std::path::PathBuf;
 

@@ -1,10 +1,7 @@
-//! What hints are made of: the right name that a wrong one was meant to be, and the ways out that errors of several modules share.
+//! What hints are made of: the right name that a wrong one was meant to be, and what errors of several modules have in common.
 
 use std::io::{self, ErrorKind};
-use std::path::Path;
 
-/// Hint of an error about a damaged or missing file.
-pub(crate) const REPAIR: &str = "repair the lake: `sunlake verify --repair`";
 /// Hint of an error about a lake without a snapshot.
 pub(crate) const MAKE_SNAPSHOT: &str = "make a snapshot: `sunlake run`";
 /// Hint of an error about a file of a later format.
@@ -25,13 +22,6 @@ pub(crate) fn of_io(source: &io::Error) -> Option<String> {
         _ => return None,
     };
     Some(hint.to_owned())
-}
-
-/// The hint of a file of the lake: a file of a table that is missing can be repaired.
-pub(crate) fn of_lake_file(path: &Path, source: &io::Error) -> Option<String> {
-    let is_table = path.extension().is_some_and(|found| found == "parquet");
-    let is_lost = is_table && source.kind() == ErrorKind::NotFound;
-    if is_lost { Some(REPAIR.to_owned()) } else { of_io(source) }
 }
 
 /// How alike two names are, at least, where one is taken for the other and the wrong one can only be a name.

@@ -1,8 +1,9 @@
 //! The errors of the lake. Each variant is one way in which a caller reacts.
 
 use super::backend::http_way::UNTRUSTED;
-use crate::contract::hint::{NEWER_SUNLAKE, REPAIR, TRUST, of_lake_file};
+use crate::contract::hint::{NEWER_SUNLAKE, TRUST};
 use crate::table::TableError;
+use crate::table::{REPAIR, of_lake_file};
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;

@@ -1,9 +1,20 @@
 //! What can be wrong with a batch or a file of a table.
 
-use crate::contract::hint::{NEWER_SUNLAKE, of_lake_file};
+use crate::contract::hint::{NEWER_SUNLAKE, of_io};
 use arrow::datatypes::DataType;
 use parquet::errors::ParquetError;
+use std::io;
 use std::path::{Path, PathBuf};
+
+/// Hint of an error about a damaged or missing file.
+pub(crate) const REPAIR: &str = "repair the lake: `sunlake verify --repair`";
+
+/// The hint of a file that cannot be used: one of a table that is missing can be repaired.
+pub(crate) fn of_lake_file(path: &Path, source: &io::Error) -> Option<String> {
+    let is_table = path.extension().is_some_and(|found| found == "parquet");
+    let is_lost = is_table && source.kind() == io::ErrorKind::NotFound;
+    if is_lost { Some(REPAIR.to_owned()) } else { of_io(source) }
+}
 
 /// A batch or a file that is not what its table says, or that could not be read or written.
 #[derive(Debug, thiserror::Error)]

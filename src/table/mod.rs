@@ -49,6 +49,7 @@ pub use count::{
 };
 pub use dictionary::columns;
 pub use error::TableError;
+pub(crate) use error::{REPAIR, of_lake_file};
 pub use file::footer::{Footer, check_places};
 pub use file::kept_footers::KeptFooters;
 pub use file::properties::{ROW_GROUP_ROWS, SCHEMA_VERSION_KEY};

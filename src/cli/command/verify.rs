@@ -5,10 +5,10 @@ use crate::cli::context::open_lake::{open_lake_as_it_is, snapshot_number};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::words::{count, lines};
 use crate::cli::session::Session;
-use crate::contract::hint::REPAIR;
 use crate::lake::{LakeError, Problem, VerifyReport};
 use crate::pipeline::PipelineError;
 use crate::pipeline::maintain::repair::{Repaired, repair};
+use crate::table::REPAIR;
 use serde_json::json;
 use std::fmt::Write;
 

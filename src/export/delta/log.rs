@@ -58,7 +58,8 @@ impl Log {
 
     fn take(&mut self, path: &Path) -> Result<(), ExportError> {
         let foreign = |what: String| ExportError::Foreign(path.to_owned(), what);
-        let text = fs::read_to_string(path).map_err(ExportError::read(path))?;
+        let bytes = fs::read(path).map_err(ExportError::read(path))?;
+        let text = String::from_utf8(bytes).map_err(|error| foreign(error.to_string()))?;
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let action: Value = serde_json::from_str(line).map_err(|error| foreign(error.to_string()))?;
             self.apply(&action);
@@ -208,6 +209,18 @@ mod tests {
         assert_eq!(log.files, BTreeSet::from(["b".to_owned(), "c".to_owned()]));
         put(folder.path(), 3, &[]);
         assert!(matches!(Log::read(folder.path()), Err(ExportError::Foreign(..))));
+    }
+
+    #[test]
+    fn an_entry_that_is_no_text_is_foreign_and_one_that_cannot_be_read_is_unreadable() {
+        let folder = tempfile::tempdir().expect("a folder");
+        put(folder.path(), 0, &[]);
+        let entry = entry_path(folder.path(), 0);
+        fs::write(&entry, b"\xff\n").expect("an entry");
+        assert!(matches!(Log::read(folder.path()), Err(ExportError::Foreign(..))));
+        fs::remove_file(&entry).expect("an entry");
+        fs::create_dir(&entry).expect("a folder in its place");
+        assert!(matches!(Log::read(folder.path()), Err(ExportError::Read(..))));
     }
 
     #[test]

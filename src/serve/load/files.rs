@@ -1,10 +1,10 @@
 //! The Parquet files of a snapshot, its digest, the rows of a small table, and why they cannot be loaded.
 
-use crate::contract::hint::{MAKE_SNAPSHOT, REPAIR, of_lake_file};
+use crate::contract::hint::MAKE_SNAPSHOT;
 use crate::lake::{LakeError, Month};
 use crate::serve::index::IndexError;
 use crate::serve::index::month_files::MonthFiles;
-use crate::table::{Row, Table, TableError, read_parquet};
+use crate::table::{REPAIR, Row, Table, TableError, of_lake_file, read_parquet};
 use parquet::errors::ParquetError;
 use std::path::{Path, PathBuf};
 

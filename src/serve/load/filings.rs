@@ -137,7 +137,7 @@ fn metadata_with_dictionaries(path: PathBuf) -> Result<FilingsFile, LoadError> {
     Ok(FilingsFile { path, metadata })
 }
 
-/// The rows of a file, which is read at once: the library would open it for each page.
+/// The rows of a file, which is read at once: the library would seek in it for each page.
 fn read_file(file: &FilingsFile) -> Result<ReadRows, LoadError> {
     let path = file.path.as_path();
     let bytes = std::fs::read(path).map_err(|source| LoadError::unreadable(path, source))?;
