@@ -75,7 +75,7 @@ pub(super) fn refuse_other(name: &str) -> Planned<()> {
 fn no_function<T>(name: &str) -> Planned<T> {
     refuse_other(name)?;
     let ours = f::FUNCTIONS.iter().flat_map(|function| function.names);
-    let known: Vec<&str> = ours.chain(REDUCES.iter().flat_map(|known| known.names)).copied().collect();
+    let known: Vec<&str> = ours.chain(REDUCES.iter().flat_map(|(names, ..)| *names)).copied().collect();
     match crate::contract::hint::nearest(name, known.iter().copied(), 0.8) {
         Some(_) => unknown("function", name, &known),
         None => not_here(format_args!("the function {name}")),
@@ -135,7 +135,8 @@ pub(super) fn reduce(
     is_distinct: bool,
     filter: Option<Node>,
 ) -> Planned<Option<Node>> {
-    let Some(known) = REDUCES.iter().find(|known| known.names.contains(&name)) else { return Ok(None) };
+    let known = REDUCES.iter().find(|(names, ..)| names.contains(&name));
+    let Some((_, takes, reduce)) = known else { return Ok(None) };
     let only_if = |of: Node| match &filter {
         Some(filter) => case(vec![(filter.clone(), of)], None),
         None => Ok(of),
@@ -148,10 +149,10 @@ pub(super) fn reduce(
             None => Node::Reduce(Reduce::Rows, None, false, Kind::Integer),
         }));
     }
-    if args.len() != known.takes.len() {
+    if args.len() != takes.len() {
         return not_here(format_args!("{name} with {} arguments", args.len()));
     }
-    let reduce = match (known.reduce, args.get(1)) {
+    let reduce = match (*reduce, args.get(1)) {
         (Reduce::Quantile(_), Some(Node::Literal(part, kind))) => {
             let part = part.double() / 10_f64.powi(kind.places().unwrap_or(0).into());
             if !(0.0..=1.0).contains(&part) {
@@ -164,7 +165,7 @@ pub(super) fn reduce(
     };
     let letter = match (reduce, args[0].kind()) {
         (Reduce::Quantile(_), Kind::Decimal(_)) => 'n',
-        _ => known.takes.chars().next().unwrap_or('a'),
+        _ => takes.chars().next().unwrap_or('a'),
     };
     let is_true_or_false = args[0].kind() == Kind::Bool || letter == 'b';
     let mut of = as_letter(args[0].clone(), if is_true_or_false { 'b' } else { letter }, name)?;

@@ -209,10 +209,6 @@ pub(super) fn negated_if(is: bool, of: Node) -> Planned<Node> {
     if is { not(of) } else { Ok(of) }
 }
 
-fn number(node: Node, name: &str) -> Planned<Node> {
-    as_letter(node, 'n', name)
-}
-
 pub(super) fn arithmetic(op: &BinaryOperator, one: Node, other: Node) -> Planned<Node> {
     use BinaryOperator::{Minus, Multiply, Plus};
     let is_day = |node: &Node| node.kind() == Kind::Day;
@@ -231,7 +227,8 @@ pub(super) fn arithmetic(op: &BinaryOperator, one: Node, other: Node) -> Planned
             "use date_diff('day', one, other), or INTERVAL 7 DAY",
         );
     }
-    let (one, other) = (number(one, &op.to_string())?, number(other, &op.to_string())?);
+    let name = op.to_string();
+    let (one, other) = (as_letter(one, 'n', &name)?, as_letter(other, 'n', &name)?);
     let (exact, doubles) = match op {
         Plus => (&f::ADD, &f::ADD_DOUBLES),
         Minus => (&f::SUBTRACT, &f::SUBTRACT_DOUBLES),
@@ -324,7 +321,7 @@ pub(super) fn folded(node: Node) -> Planned<Node> {
     let over = node.with_parts::<Refusal>(&mut |part| {
         let Node::Literal(cell, kind) = part else { return not_here("such an expression") };
         let id: Id = format!("part{}", literals.len()).into();
-        literals.push(column_of(id.clone(), *kind, 1, std::iter::once(Ok(cell.clone())))?);
+        literals.push(column_of(id.clone(), *kind, std::iter::once(Ok(cell.clone())))?);
         Ok(Node::Column(id, *kind))
     })?;
     if literals.is_empty() {

@@ -21,14 +21,14 @@ pub(super) struct Function {
     pub(super) run: Run,
 }
 
-type OfCells = for<'a> fn(&[Cell<'a>], Kind) -> Result<Cell<'a>, String>;
+pub(super) type OfCells = for<'a> fn(&[Cell<'a>]) -> Result<Cell<'a>, String>;
 
 /// How a function is computed.
 #[derive(Clone, Copy)]
 pub(super) enum Run {
     /// By polars.
     Natively(fn(Vec<Expr>) -> Expr),
-    /// Row by row, from the values and the type of the first; NULL where a value is.
+    /// Row by row; NULL where a value is.
     ByRow(OfCells),
     /// Row by row, NULL included.
     WithNulls(OfCells),
@@ -236,7 +236,7 @@ impl Node {
             Self::Cast(of, kind, bits, tries) => cast(of, *kind, *bits, *tries),
             Self::In(parts, set) => {
                 let set = set.clone();
-                by_row(parts, Kind::Bool, false, move |cells, _| Ok(is_in(cells, &set)))
+                by_row(parts, Kind::Bool, false, move |cells| Ok(is_in(cells, &set)))
             }
             Self::Reduce(..) | Self::Window(_) => Cell::Null.literal(self.kind()),
         }
@@ -260,25 +260,21 @@ fn is_in(cells: &[Cell<'_>], set: &Set) -> Cell<'static> {
 /// A column computed row by row.
 fn by_row<F>(parts: &[Node], kind: Kind, is_strict: bool, make: F) -> Expr
 where
-    F: for<'a> Fn(&[Cell<'a>], Kind) -> Result<Cell<'a>, String> + Send + Sync + 'static,
+    F: for<'a> Fn(&[Cell<'a>]) -> Result<Cell<'a>, String> + Send + Sync + 'static,
 {
     let literal = |node: &Node| if let Node::Literal(cell, _) = node { Some(cell.clone()) } else { None };
     let literals: Vec<Option<Cell<'static>>> = parts.iter().map(literal).collect();
     let given: Vec<Expr> = parts.iter().filter(|part| literal(part).is_none()).map(Node::in_polars).collect();
-    let first = parts.first().map_or(Kind::Null, Node::kind);
     let run = move |columns: &mut [Column]| -> PolarsResult<Column> {
         let series: Vec<Series> =
             columns.iter().map(|column| column.as_materialized_series().rechunk()).collect();
         let rows = series.first().map_or(1, |series| series.len());
         let mut given = series.iter();
-        let mut cells = Vec::with_capacity(literals.len());
-        for literal in &literals {
-            cells.push(match (literal, given.next_if(literal.is_none())) {
-                (Some(cell), _) => Cells::All(cell.clone()),
-                (None, Some(series)) => Cells::of(series)?,
-                (None, None) => Cells::All(Cell::Null),
-            });
-        }
+        let cells = literals.iter().map(|literal| match literal {
+            Some(cell) => Ok(Cells::All(cell.clone())),
+            None => given.next().map_or(Ok(Cells::All(Cell::Null)), Cells::of),
+        });
+        let cells: Vec<Cells<'_>> = cells.collect::<PolarsResult<_>>()?;
         let mut row = Vec::with_capacity(cells.len());
         let made = (0..rows).map(|at| {
             row.clear();
@@ -286,26 +282,16 @@ where
             if is_strict && row.contains(&Cell::Null) {
                 Ok(Cell::Null)
             } else {
-                make(&row, first).map_err(|why| PolarsError::ComputeError(why.into()))
+                make(&row).map_err(|why| PolarsError::ComputeError(why.into()))
             }
         });
         let name = series.first().map_or_else(PlSmallStr::default, |series| series.name().clone());
-        column_of(name, kind, rows, made)
+        column_of(name, kind, made)
     };
     let dtype = kind.in_polars();
     map_multiple(run, given, move |_, fields: &[Field]| {
         Ok(Field::new(fields[0].name().clone(), dtype.clone()))
     })
-}
-
-trait NextIf<'s> {
-    fn next_if(&mut self, is: bool) -> Option<&'s Series>;
-}
-
-impl<'s, I: Iterator<Item = &'s Series>> NextIf<'s> for I {
-    fn next_if(&mut self, is: bool) -> Option<&'s Series> {
-        if is { self.next() } else { None }
-    }
 }
 
 fn cast(of: &Node, kind: Kind, bits: u8, tries: bool) -> Expr {
@@ -319,7 +305,7 @@ fn cast(of: &Node, kind: Kind, bits: u8, tries: bool) -> Expr {
         }
         _ => {
             let part = std::slice::from_ref(of);
-            by_row(part, kind, true, move |cells, from| match cast_cell(&cells[0], from, kind, bits)? {
+            by_row(part, kind, true, move |cells| match cast_cell(&cells[0], from, kind, bits)? {
                 Some(cast) => Ok(cast),
                 None if tries => Ok(Cell::Null),
                 None => Err(format!("{:?} is not {}", cells[0].show(from).unwrap_or_default(), kind.name())),

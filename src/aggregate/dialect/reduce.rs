@@ -29,37 +29,27 @@ pub(super) enum Reduce {
     Quantile(f64),
 }
 
-/// A function of many rows: its names, what it takes, and what is made of it. The letters are those of `functions`.
-pub(super) struct Known {
-    pub(super) names: &'static [&'static str],
-    pub(super) takes: &'static str,
-    pub(super) reduce: Reduce,
-}
-
-const fn known(names: &'static [&'static str], takes: &'static str, reduce: Reduce) -> Known {
-    Known { names, takes, reduce }
-}
-
 const fn deviation(of_all: bool, is_squared: bool) -> Reduce {
     Reduce::Deviation { of_all, is_squared }
 }
 
-pub(super) const REDUCES: [Known; 14] = [
-    known(&["count"], "a", Reduce::Count),
+/// The functions of many rows: their names, what they take, and what is made of it. The letters are those of `functions`.
+pub(super) const REDUCES: [(&[&str], &str, Reduce); 14] = [
+    (&["count"], "a", Reduce::Count),
     // The sum of 1 for each that is true: NULL of no values.
-    known(&["count_if", "countif"], "b", Reduce::Sum),
-    known(&["sum"], "n", Reduce::Sum),
-    known(&["avg", "mean"], "n", Reduce::Avg),
-    known(&["min"], "a", Reduce::Min),
-    known(&["max"], "a", Reduce::Max),
-    known(&["bool_and", "every"], "b", Reduce::All),
-    known(&["bool_or"], "b", Reduce::Any),
-    known(&["stddev", "stddev_samp"], "d", deviation(false, false)),
-    known(&["stddev_pop"], "d", deviation(true, false)),
-    known(&["variance", "var_samp"], "d", deviation(false, true)),
-    known(&["var_pop"], "d", deviation(true, true)),
-    known(&["median"], "d", Reduce::Quantile(0.5)),
-    known(&["quantile_cont"], "dd", Reduce::Quantile(0.0)),
+    (&["count_if", "countif"], "b", Reduce::Sum),
+    (&["sum"], "n", Reduce::Sum),
+    (&["avg", "mean"], "n", Reduce::Avg),
+    (&["min"], "a", Reduce::Min),
+    (&["max"], "a", Reduce::Max),
+    (&["bool_and", "every"], "b", Reduce::All),
+    (&["bool_or"], "b", Reduce::Any),
+    (&["stddev", "stddev_samp"], "d", deviation(false, false)),
+    (&["stddev_pop"], "d", deviation(true, false)),
+    (&["variance", "var_samp"], "d", deviation(false, true)),
+    (&["var_pop"], "d", deviation(true, true)),
+    (&["median"], "d", Reduce::Quantile(0.5)),
+    (&["quantile_cont"], "dd", Reduce::Quantile(0.0)),
 ];
 
 impl Reduce {
@@ -155,7 +145,7 @@ pub(super) fn too_large(what: &str) -> PolarsError {
 
 /// The sum, none of no values. polars lets it wrap around, which its sum in floats shows.
 fn checked_sum(of: [Expr; 3]) -> Expr {
-    let check = |columns: &mut [polars::prelude::Column]| -> PolarsResult<polars::prelude::Column> {
+    let check = |columns: &mut [Column]| -> PolarsResult<Column> {
         let (near, count) = (columns[1].f64()?, columns[2].i64()?);
         if near.iter().flatten().any(|near| near.abs() >= i64::MAX as f64) {
             return Err(too_large("a sum"));
@@ -166,7 +156,7 @@ fn checked_sum(of: [Expr; 3]) -> Expr {
         let sums =
             columns[0].i64()?.iter().zip(count.iter()).map(|(sum, count)| sum.filter(|_| count != Some(0)));
         let sums: Vec<Option<i64>> = sums.collect();
-        Ok(polars::prelude::Column::new(columns[0].name().clone(), sums))
+        Ok(Column::new(columns[0].name().clone(), sums))
     };
     map_multiple(check, of, |_, fields: &[Field]| Ok(fields[0].clone()))
 }

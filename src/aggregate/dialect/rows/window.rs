@@ -68,7 +68,7 @@ impl OverColumns {
                 made[places[group.rows[at]]] = cell;
             }
         }
-        column_of(name, self.kind, rows, made.into_iter().map(Ok))
+        column_of(name, self.kind, made.into_iter().map(Ok))
     }
 
     /// The rows of each group, in order.
