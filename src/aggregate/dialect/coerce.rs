@@ -1,6 +1,6 @@
 //! Values in the types that an operator, a function or another value needs.
 
-use super::convert::{cast_cell, day_of, rescaled};
+use super::convert::{cast_cell, day_of};
 use super::functions as f;
 use super::node::{Function, Id, Node, Set};
 use super::refusal::{Planned, Refusal, not_here, wrong};
@@ -283,31 +283,13 @@ pub(super) fn in_cells(of: Node, cells: &[Cell<'static>], kind: Kind) -> Planned
     let of = pair.swap_remove(0);
     let mut set = Set::default();
     for cell in cells {
-        if *cell == Cell::Null {
-            set.has_null = true;
-            continue;
+        match (cell, cast_cell(cell, kind, of.kind(), 64)) {
+            (Cell::Null, _) => set.has_null = true,
+            (_, Ok(Some(cast))) => set.add(&[cast]),
+            _ => return wrong("a number is beyond 64 bits", "cast it to DOUBLE"),
         }
-        let mut key = Vec::new();
-        in_kind(cell, kind, of.kind())?.add_key(&mut key);
-        set.keys.insert(key.into());
     }
     folded(Node::In(vec![of], Arc::new(set)))
-}
-
-/// A value in a type that holds it.
-fn in_kind(cell: &Cell<'static>, from: Kind, to: Kind) -> Planned<Cell<'static>> {
-    Ok(match (from.places(), to) {
-        (Some(places), Kind::Integer | Kind::Decimal(_)) => {
-            match rescaled(cell.int(), places, to.places().unwrap_or(0)) {
-                Some(of) => Cell::Int(of),
-                None => return wrong("a number is beyond 64 bits", "cast it to DOUBLE"),
-            }
-        }
-        (Some(places), Kind::Double) => Cell::Double(cell.double() / 10_f64.powi(places.into())),
-        (None, Kind::Time) => Cell::Time(cell.micros()),
-        (None, Kind::Integer) => Cell::Int(cell.int()),
-        _ => cell.clone(),
-    })
 }
 
 /// The value of an expression that has only literals, as one.

@@ -16,9 +16,13 @@ pub(super) fn cast_cell(
     };
     Ok(match (from, to) {
         (_, Kind::Text) => Some(Cell::Text(cell.show(from)?.into())),
+        (from, to) if from == to && bits == 64 => Some(cell.clone().owned()),
         (Kind::Integer | Kind::Decimal(_), Kind::Integer | Kind::Decimal(_)) => {
             let [places, wanted] = [from, to].map(|kind| kind.places().unwrap_or(0));
             rescaled(cell.int(), places, wanted).filter(|of| fits(*of, bits)).map(Cell::Int)
+        }
+        (Kind::Integer | Kind::Decimal(_) | Kind::Bool, Kind::Double) => {
+            Some(Cell::Double(cell.double() / 10_f64.powi(from.places().unwrap_or(0).into())))
         }
         (Kind::Double, Kind::Integer) => {
             let whole = cell.double().round_ties_even();
@@ -50,6 +54,8 @@ pub(super) fn cast_cell(
             }
         }
         (Kind::Integer | Kind::Decimal(_), Kind::Bool) => Some(Cell::Bool(cell.int() != 0)),
+        (Kind::Bool, Kind::Integer) => Some(Cell::Int(cell.int())),
+        (Kind::Day, Kind::Time) => Some(Cell::Time(cell.micros())),
         (Kind::Time, Kind::Day) => i32::try_from(cell.day()).ok().map(Cell::Day),
         _ => None,
     })

@@ -41,12 +41,29 @@ impl PartialEq for Function {
 }
 
 /// The rows of a subquery, as keys.
-#[derive(Default)]
+#[derive(Default, PartialEq, Eq)]
 pub(super) struct Set {
     pub(super) keys: HashSet<Box<[u8]>>,
     pub(super) has_null: bool,
     /// Whether it is asked for a row alone, so that the answer is never NULL.
     pub(super) is_exists: bool,
+}
+
+impl Set {
+    /// Adds a row. One with NULL is equal to none.
+    pub(super) fn add(&mut self, row: &[Cell<'_>]) {
+        if row.contains(&Cell::Null) {
+            self.has_null = true;
+        } else {
+            self.keys.insert(key_of(row).into());
+        }
+    }
+}
+
+fn key_of(row: &[Cell<'_>]) -> Vec<u8> {
+    let mut key = Vec::new();
+    row.iter().for_each(|cell| cell.add_key(&mut key));
+    key
 }
 
 /// The bounds of a frame: by rows, or up to the rows that are equal in order. None is unbounded.
@@ -93,7 +110,7 @@ pub(super) struct Window {
     pub(super) kind: Kind,
 }
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(super) enum Node {
     Column(Id, Kind),
     Literal(Cell<'static>, Kind),
@@ -106,22 +123,6 @@ pub(super) enum Node {
     /// Of the values, distinct or not; the type is that of the values.
     Reduce(Reduce, Option<Box<Node>>, bool, Kind),
     Window(Box<Window>),
-}
-
-impl PartialEq for Node {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Column(a, _), Self::Column(b, _)) => a == b,
-            (Self::Literal(a, k), Self::Literal(b, l)) => a == b && k == l,
-            (Self::Call(f, a, _), Self::Call(g, b, _)) => f == g && a == b,
-            (Self::Case(a, c, _), Self::Case(b, d, _)) => a == b && c == d,
-            (Self::Cast(a, k, b, n), Self::Cast(c, l, d, m)) => (a, k, b, n) == (c, l, d, m),
-            (Self::In(a, s), Self::In(b, t)) => a == b && Arc::ptr_eq(s, t),
-            (Self::Reduce(r, a, d, _), Self::Reduce(q, b, e, _)) => r == q && a == b && d == e,
-            (Self::Window(a), Self::Window(b)) => a == b,
-            _ => false,
-        }
-    }
 }
 
 impl Node {
@@ -244,11 +245,9 @@ impl Node {
 }
 
 fn is_in(cells: &[Cell<'_>], set: &Set) -> Cell<'static> {
-    let mut key = Vec::new();
-    cells.iter().for_each(|cell| cell.add_key(&mut key));
     let is_null = cells.contains(&Cell::Null);
     let is_empty = set.keys.is_empty() && !set.has_null;
-    if set.keys.contains(&key[..]) && !is_null {
+    if !is_null && set.keys.contains(&key_of(cells)[..]) {
         Cell::Bool(true)
     } else if set.is_exists || is_empty || !(is_null || set.has_null) {
         Cell::Bool(false)
