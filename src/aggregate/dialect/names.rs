@@ -56,6 +56,17 @@ impl Rows {
     }
 }
 
+/// The columns, each once.
+pub(super) fn unique(columns: &[Column]) -> Vec<Expr> {
+    let mut ids: Vec<&Id> = Vec::new();
+    columns.iter().for_each(|column| {
+        if !ids.contains(&&column.id) {
+            ids.push(&column.id);
+        }
+    });
+    ids.into_iter().map(|id| col(id.clone())).collect()
+}
+
 /// Gives each column of a plan its own name.
 #[derive(Default)]
 pub(super) struct Ids(Counter<u32>);

@@ -221,6 +221,12 @@ impl Node {
         ids
     }
 
+    /// Whether it reads columns, all of them such.
+    pub(super) fn reads_only(&self, is: impl Fn(&Id) -> bool) -> bool {
+        let columns = self.columns();
+        !columns.is_empty() && columns.iter().all(is)
+    }
+
     /// The expression in polars. Functions of many rows and windows are columns by then.
     pub(super) fn in_polars(&self) -> Expr {
         match self {

@@ -37,6 +37,13 @@ pub(super) struct Scope<'s> {
     pub(super) windows: &'s [NamedWindowDefinition],
 }
 
+impl<'s> Scope<'s> {
+    /// Columns alone.
+    pub(super) fn of(columns: &'s [Column], answers: &'s HashMap<Expr, Answer>) -> Self {
+        Self { columns, outer: &[], aliases: &[], are_aliases_first: false, answers, windows: &[] }
+    }
+}
+
 impl Scope<'_> {
     fn name(&self, name: &[Ident]) -> Planned<Node> {
         let alias = match name {

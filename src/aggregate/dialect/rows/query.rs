@@ -1,12 +1,12 @@
 //! A query with its `WITH`, its set operations and its subqueries.
 
 use super::super::coerce::one_row;
-use super::super::names::{Column, Ids, Rows, is_same};
+use super::super::names::{Column, Ids, Rows, is_same, unique};
 use super::super::refusal::{Planned, not_here};
 use super::super::resolve::Scope;
 use super::from::aliased;
 use super::order::{order_of_result, rows_of_limit, sorted};
-use super::select::{Selection, unique};
+use super::select::Selection;
 use crate::aggregate::tables::Tables;
 use polars::prelude::{IntoLazy as _, LazyFrame};
 use sqlparser::ast::{Expr, LimitClause, Query, Select, SetExpr};
@@ -79,14 +79,7 @@ impl Planner<'_> {
             return not_here("LIMIT BY");
         }
         let answers = HashMap::new();
-        let scope = Scope {
-            columns: &[],
-            outer: &[],
-            aliases: &[],
-            are_aliases_first: false,
-            answers: &answers,
-            windows: &[],
-        };
+        let scope = Scope::of(&[], &answers);
         let rows = |expr: Option<&Expr>| match expr {
             Some(expr) => rows_of_limit(&scope.node(expr)?),
             None => Ok(None),

@@ -99,7 +99,7 @@ fn of_table(frame: &mut LazyFrame, name: &str, files: Vec<PathBuf>) -> Planned<R
         steps.push(month.in_polars().alias(id.clone()));
         columns.push(Column { name: id.to_string(), id, kind: Kind::Text, ..day });
     }
-    let frame = if steps.is_empty() { frame.clone() } else { frame.clone().with_columns(steps) };
+    let frame = frame.clone().with_columns(steps);
     let are_none = !files.is_empty() && have_no_rows(&files)?;
     let filings = if is_filings { files } else { Vec::new() };
     Ok(Rows { are_none, filings, ..Rows::new(frame, columns) })

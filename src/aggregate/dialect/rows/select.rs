@@ -1,14 +1,14 @@
 //! One `SELECT`: conditions, groups, windows, the columns of the result, their order.
 
-use super::super::names::{Column, Ids, Rows, find};
-use super::super::node::{Id, Node, Order};
+use super::super::names::{Column, Ids, Rows, find, unique};
+use super::super::node::{Node, Order};
 use super::super::refusal::{Planned, not_here, wrong};
 use super::super::resolve::{Answer, Scope, order_of};
-use super::from::{Kept, conjuncts, filtered, matched, starred};
+use super::from::{conjuncts, filtered, matched, starred};
 use super::group::{Needed, grouped, windowed};
 use super::order::{at_place, of_all, ordinal, sorted};
 use super::title::title;
-use polars::prelude::{Expr as Lazy, UniqueKeepStrategy, col};
+use polars::prelude::{JoinType, UniqueKeepStrategy};
 use sqlparser::ast::{
     Distinct, ExcludeSelectItem, Expr, GroupByExpr, OrderBy, OrderByKind, Select, SelectItem,
     SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
@@ -38,14 +38,8 @@ struct Clauses {
 
 impl Selection<'_> {
     fn scope<'a>(&'a self, columns: &'a [Column], aliases: &'a [(String, Node)]) -> Scope<'a> {
-        Scope {
-            columns,
-            outer: self.outer,
-            aliases,
-            are_aliases_first: false,
-            answers: self.answers,
-            windows: &self.select.named_window,
-        }
+        let windows = &self.select.named_window;
+        Scope { outer: self.outer, aliases, windows, ..Scope::of(columns, self.answers) }
     }
 
     /// The rows, in order.
@@ -89,13 +83,10 @@ impl Selection<'_> {
             return wrong("nothing is selected from", "such as: FROM filings");
         };
         for right in sources {
-            let is_here = |node: &Node| {
-                let ids = node.columns();
-                !ids.is_empty() && ids.iter().all(|id| rows.has(id) || right.has(id))
-            };
+            let is_here = |node: &Node| node.reads_only(|id| rows.has(id) || right.has(id));
             let (on, later) = conditions.into_iter().partition(is_here);
             conditions = later;
-            rows = matched(rows, right, Kept::Matches, on, self.ids)?;
+            rows = matched(rows, right, JoinType::Inner, on, self.ids)?;
         }
         let is_plain = clauses.is_grouped && clauses.having.is_none();
         if is_plain
@@ -278,17 +269,6 @@ impl Clauses {
         let order = self.order.iter().map(|order| &order.by);
         outputs.chain(order).chain(&self.qualify).collect()
     }
-}
-
-/// The columns, each once.
-pub(super) fn unique(columns: &[Column]) -> Vec<Lazy> {
-    let mut ids: Vec<&Id> = Vec::new();
-    columns.iter().for_each(|column| {
-        if !ids.contains(&&column.id) {
-            ids.push(&column.id);
-        }
-    });
-    ids.into_iter().map(|id| col(id.clone())).collect()
 }
 
 fn named_as(columns: &[Column], expr: &Expr) -> Planned<String> {

@@ -1,13 +1,12 @@
 //! `UNION`, `INTERSECT` and `EXCEPT`.
 
 use super::super::coerce::cast_as;
-use super::super::names::{Column, Rows};
+use super::super::names::{Column, Rows, unique};
 use super::super::node::{Frame, Id, Seen};
 use super::super::refusal::{Planned, not_here, wrong};
 use super::super::value::Kind;
 use super::order::in_order;
 use super::query::Planner;
-use super::select::unique;
 use super::window::OverColumns;
 use polars::prelude::{JoinArgs, JoinType, LazyFrame, UnionArgs, UniqueKeepStrategy, col, concat};
 use sqlparser::ast::{SetOperator, SetQuantifier};

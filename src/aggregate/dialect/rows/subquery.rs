@@ -6,11 +6,11 @@ use super::super::node::{Id, Node, Set};
 use super::super::refusal::{Planned, not_here, wrong};
 use super::super::resolve::{Answer, Scope};
 use super::super::value::{Cell, Cells, Kind};
-use super::from::{Kept, conjuncts, filtered, matched};
+use super::from::{conjuncts, filtered, matched};
 use super::group::{Needed, grouped};
 use super::order::orders_kept;
 use super::query::{Named, Planner};
-use polars::prelude::Series;
+use polars::prelude::{JoinType, Series};
 use sqlparser::ast::{Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, Visit, Visitor};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -76,14 +76,7 @@ impl Planner<'_> {
         }
         let own: Vec<Column> = sources.iter().flat_map(|rows| rows.columns.clone()).collect();
         let answers = self.answers(&**select, &own, &named)?;
-        let scope = Scope {
-            columns: &own,
-            outer: columns,
-            aliases: &[],
-            are_aliases_first: false,
-            answers: &answers,
-            windows: &[],
-        };
+        let scope = Scope { outer: columns, ..Scope::of(&own, &answers) };
         let condition = select.selection.as_ref().map(|condition| scope.condition(condition)).transpose()?;
         let conditions: Vec<Node> = condition.into_iter().flat_map(conjuncts).collect();
         let is_outer = |id: &Id| columns.iter().any(|column| column.id == *id);
@@ -119,7 +112,7 @@ impl Planner<'_> {
         let mut sources = sources.into_iter();
         let Some(mut rows) = sources.next() else { return not_here("EXISTS without FROM") };
         for right in sources {
-            rows = matched(rows, right, Kept::Matches, Vec::new(), &self.ids)?;
+            rows = matched(rows, right, JoinType::Inner, Vec::new(), &self.ids)?;
         }
         let rows: Rows = filtered(rows, within);
         let needed = Needed { keys: &keys, is_counted: false };
@@ -162,7 +155,7 @@ fn is_counted(select: &Select, scope: &Scope<'_>) -> Planned<bool> {
 
 /// The side of an equation of the subquery, and the side of the query around it.
 fn equation(node: Node, is_outer: &dyn Fn(&Id) -> bool) -> Planned<(Node, Node)> {
-    let is_given = |node: &Node| !node.columns().is_empty() && node.columns().iter().all(is_outer);
+    let is_given = |node: &Node| node.reads_only(is_outer);
     let is_own = |node: &Node| !node.columns().iter().any(is_outer);
     match &node {
         Node::Call(function, parts, _) if std::ptr::eq(*function, &EQ) => match &parts[..] {
