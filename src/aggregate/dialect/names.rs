@@ -86,6 +86,11 @@ impl Ids {
         steps.push(node.in_polars().alias(id.clone()));
         id
     }
+
+    /// The same as an expression.
+    pub(super) fn column(&self, node: &Node, steps: &mut Vec<Expr>) -> Node {
+        Node::Column(self.of(node, steps), node.kind())
+    }
 }
 
 pub(super) fn is_same(one: &str, other: &str) -> bool {

@@ -110,6 +110,12 @@ pub(super) struct Window {
     pub(super) kind: Kind,
 }
 
+impl Window {
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Node> {
+        self.of.iter().chain(&self.by).chain(self.order.iter().map(|order| &order.by))
+    }
+}
+
 #[derive(Clone, PartialEq)]
 pub(super) enum Node {
     Column(Id, Kind),
@@ -152,7 +158,7 @@ impl Node {
     }
 
     /// Its parts.
-    fn parts(&self) -> Vec<&Self> {
+    pub(super) fn parts(&self) -> Vec<&Self> {
         match self {
             Self::Column(..) | Self::Literal(..) => Vec::new(),
             Self::Call(_, parts, _) | Self::In(parts, _) => parts.iter().collect(),
@@ -161,10 +167,7 @@ impl Node {
             }
             Self::Cast(of, ..) => vec![of],
             Self::Reduce(_, of, ..) => of.iter().map(|of| &**of).collect(),
-            Self::Window(window) => {
-                let order = window.order.iter().map(|order| &order.by);
-                window.of.iter().chain(&window.by).chain(order).collect()
-            }
+            Self::Window(window) => window.parts().collect(),
         }
     }
 
@@ -199,12 +202,20 @@ impl Node {
         is(self) || self.parts().iter().any(|part| part.has(is))
     }
 
+    pub(super) fn is_reduce(&self) -> bool {
+        matches!(self, Self::Reduce(..))
+    }
+
     pub(super) fn has_reduce(&self) -> bool {
-        self.has(&|node| matches!(node, Self::Reduce(..)))
+        self.has(&Self::is_reduce)
+    }
+
+    pub(super) fn is_window(&self) -> bool {
+        matches!(self, Self::Window(_))
     }
 
     pub(super) fn has_window(&self) -> bool {
-        self.has(&|node| matches!(node, Self::Window(_)))
+        self.has(&Self::is_window)
     }
 
     /// Adds the columns that it reads.

@@ -6,7 +6,7 @@ use super::super::names::{Column, Ids, Rows, find, is_same, no_column, unique};
 use super::super::node::{Id, Node};
 use super::super::refusal::{Planned, not_here, unknown, wrong};
 use super::super::resolve::{Answer, Scope};
-use super::super::value::{Cell, Kind};
+use super::super::value::Cell;
 use super::order::{in_order, orders_kept};
 use polars::prelude::{DataFrame, IntoLazy as _, JoinType, LazyFrame, UnionArgs, col, concat};
 use sqlparser::ast::{Expr, Ident, Join, JoinConstraint, JoinOperator};
@@ -297,9 +297,4 @@ pub(super) fn starred(columns: &[Column], table: Option<&str>, without: &[String
         );
     }
     Ok(columns.iter().filter(is_of).filter(is_left).cloned().collect())
-}
-
-/// A column of NULL has the type of a number in a file.
-pub(super) const fn stored(kind: Kind) -> Kind {
-    if matches!(kind, Kind::Null) { Kind::Integer } else { kind }
 }

@@ -5,12 +5,12 @@ use super::super::node::{Node, Order};
 use super::super::refusal::{Planned, not_here, wrong};
 use super::super::resolve::{Answer, Scope, order_of};
 use super::from::{conjuncts, filtered, matched, starred};
-use super::group::{Needed, grouped, windowed};
-use super::order::{at_place, of_all, ordinal, sorted};
+use super::group::{grouped, plain_count, windowed};
+use super::order::{at_place, orders, ordinal, sorted};
 use super::title::title;
 use polars::prelude::{JoinType, UniqueKeepStrategy};
 use sqlparser::ast::{
-    Distinct, ExcludeSelectItem, Expr, GroupByExpr, OrderBy, OrderByKind, Select, SelectItem,
+    Distinct, ExcludeSelectItem, Expr, GroupByExpr, OrderBy, Select, SelectItem,
     SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
 };
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ impl Selection<'_> {
     pub(super) fn rows(mut self) -> Planned<Rows> {
         self.refuse_other_clauses()?;
         let columns: Vec<Column> = self.sources.iter().flat_map(|rows| rows.columns.clone()).collect();
-        let mut outputs = self.outputs(&columns)?;
+        let outputs = self.outputs(&columns)?;
         let conditions = match &self.select.selection {
             Some(condition) => conjuncts(self.scope(&columns, &outputs).condition(condition)?),
             None => Vec::new(),
@@ -57,15 +57,9 @@ impl Selection<'_> {
                 "put a condition on a count in HAVING, on a window in QUALIFY",
             );
         }
-        let mut clauses = self.clauses(&columns, std::mem::take(&mut outputs))?;
-        let rows = self.source(conditions, &clauses)?;
-        let (mut rows, is_counted) = rows;
-        if clauses.is_grouped {
-            let keys = std::mem::take(&mut clauses.keys);
-            let needed = Needed { keys: &keys, is_counted };
-            let all = clauses.nodes();
-            rows = grouped(rows, &needed, all, self.ids)?;
-        }
+        let mut clauses = self.clauses(&columns, outputs)?;
+        let (rows, conditions) = self.source(conditions)?;
+        let mut rows = self.groups(rows, conditions, &mut clauses)?;
         if let Some(having) = clauses.having.take() {
             rows = filtered(rows, vec![having]);
         }
@@ -76,8 +70,8 @@ impl Selection<'_> {
         self.result(rows, clauses)
     }
 
-    /// The tables joined, without the rows that a condition leaves out; and whether they are counted already.
-    fn source(&mut self, mut conditions: Vec<Node>, clauses: &Clauses) -> Planned<(Rows, bool)> {
+    /// The tables joined, and the conditions that are left.
+    fn source(&mut self, mut conditions: Vec<Node>) -> Planned<(Rows, Vec<Node>)> {
         let mut sources = std::mem::take(&mut self.sources).into_iter();
         let Some(mut rows) = sources.next() else {
             return wrong("nothing is selected from", "such as: FROM filings");
@@ -88,14 +82,21 @@ impl Selection<'_> {
             conditions = later;
             rows = matched(rows, right, JoinType::Inner, on, self.ids)?;
         }
-        let is_plain = clauses.is_grouped && clauses.having.is_none();
-        if is_plain
-            && let Some(counted) =
-                super::group::plain_count(&rows, &conditions, &clauses.keys, clauses.nodes_now())?
-        {
-            return Ok((counted, true));
+        Ok((rows, conditions))
+    }
+
+    /// The rows of which the conditions hold, in groups if the query has some.
+    fn groups(&self, rows: Rows, conditions: Vec<Node>, clauses: &mut Clauses) -> Planned<Rows> {
+        if !clauses.is_grouped {
+            return Ok(filtered(rows, conditions));
         }
-        Ok((filtered(rows, conditions), false))
+        let keys = std::mem::take(&mut clauses.keys);
+        if clauses.having.is_none()
+            && let Some(counted) = plain_count(&rows, &conditions, &keys, clauses.nodes())?
+        {
+            return Ok(counted);
+        }
+        grouped(filtered(rows, conditions), &keys, clauses.nodes(), self.ids)
     }
 
     fn refuse_other_clauses(&self) -> Planned<()> {
@@ -210,49 +211,34 @@ impl Selection<'_> {
             return not_here(order);
         }
         let scope = Scope { are_aliases_first: true, ..self.scope(columns, outputs) };
-        if let Some(options) = of_all(order) {
-            return Ok(outputs.iter().map(|(_, node)| order_of(node.clone(), &options)).collect());
-        }
-        match &order.kind {
-            OrderByKind::All(_) => Ok(Vec::new()),
-            OrderByKind::Expressions(all) => {
-                let one = |by: &sqlparser::ast::OrderByExpr| match ordinal(&by.expr) {
-                    Some(at) => Ok(order_of(at_place(outputs, at, "ORDER BY")?, &by.options)),
-                    None => scope.order(by),
-                };
-                all.iter().map(one).collect()
-            }
-        }
+        orders(order, outputs.iter().map(|(_, node)| node.clone()), |by| match ordinal(&by.expr) {
+            Some(at) => Ok(order_of(at_place(outputs, at, "ORDER BY")?, &by.options)),
+            None => scope.order(by),
+        })
     }
 
     /// The columns of the result, in order.
-    fn result(&self, mut rows: Rows, clauses: Clauses) -> Planned<Rows> {
+    fn result(&self, rows: Rows, clauses: Clauses) -> Planned<Rows> {
         let mut steps = Vec::new();
         let mut columns = Vec::new();
         for (name, node) in &clauses.outputs {
             let id = self.ids.of(node, &mut steps);
             columns.push(Column { table: String::new(), name: name.clone(), id, kind: node.kind() });
         }
-        let by: Vec<Order> =
-            clauses.order.into_iter().filter(|order| !matches!(order.by, Node::Literal(..))).collect();
         let placed = |node: &Node| clauses.outputs.iter().position(|(_, output)| output == node);
-        let mut order = Vec::new();
-        for by in &by {
-            let id = match placed(&by.by) {
-                Some(at) => columns[at].id.clone(),
-                None => self.ids.of(&by.by, &mut steps),
+        let mut order = clauses.order;
+        order.retain(|order| !matches!(order.by, Node::Literal(..)));
+        for order in &mut order {
+            order.by = match placed(&order.by) {
+                Some(at) => columns[at].node(),
+                None => self.ids.column(&order.by, &mut steps),
             };
-            order.push((id, by.descends, by.nulls_last));
         }
-        if !steps.is_empty() {
-            rows.frame = rows.frame.with_columns(steps);
-        }
+        let mut frame = rows.frame.with_columns(steps);
         if let Some(Distinct::Distinct) = self.select.distinct {
-            rows.frame =
-                rows.frame.select(unique(&columns)).unique_stable_generic(None, UniqueKeepStrategy::First);
+            frame = frame.select(unique(&columns)).unique_stable_generic(None, UniqueKeepStrategy::First);
         }
-        rows.frame = sorted(rows.frame, &order);
-        Ok(Rows { are_none: false, ..Rows::new(rows.frame, columns) })
+        Ok(Rows::new(sorted(frame, &order), columns))
     }
 }
 
@@ -262,12 +248,6 @@ impl Clauses {
         let outputs = self.outputs.iter_mut().map(|(_, node)| node);
         let order = self.order.iter_mut().map(|order| &mut order.by);
         outputs.chain(order).chain(&mut self.having).chain(&mut self.qualify).collect()
-    }
-
-    fn nodes_now(&self) -> Vec<&Node> {
-        let outputs = self.outputs.iter().map(|(_, node)| node);
-        let order = self.order.iter().map(|order| &order.by);
-        outputs.chain(order).chain(&self.qualify).collect()
     }
 }
 

@@ -7,10 +7,10 @@ use super::super::refusal::{Planned, not_here, wrong};
 use super::super::resolve::{Answer, Scope};
 use super::super::value::{Cell, Cells, Kind};
 use super::from::{conjuncts, filtered, matched};
-use super::group::{Needed, grouped};
+use super::group::grouped;
 use super::order::orders_kept;
 use super::query::{Named, Planner};
-use polars::prelude::{JoinType, Series};
+use polars::prelude::{JoinType, PolarsResult, Series};
 use sqlparser::ast::{Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, Visit, Visitor};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -114,28 +114,14 @@ impl Planner<'_> {
         for right in sources {
             rows = matched(rows, right, JoinType::Inner, Vec::new(), &self.ids)?;
         }
-        let rows: Rows = filtered(rows, within);
-        let needed = Needed { keys: &keys, is_counted: false };
-        let mut nodes = keys.clone();
-        let rows = grouped(rows, &needed, nodes.iter_mut().collect(), &self.ids)?;
+        let rows = grouped(filtered(rows, within), &keys, Vec::new(), &self.ids)?;
         let frame = orders_kept(rows.frame).collect()?;
-        let series: Vec<Series> = nodes
-            .iter()
-            .map(|node| match node {
-                Node::Column(id, _) => Ok(frame.column(id)?.as_materialized_series().rechunk()),
-                _ => not_here("EXISTS on a constant"),
-            })
-            .collect::<Planned<_>>()?;
-        let cells: Vec<Cells<'_>> =
-            series.iter().map(|series| Ok(Cells::of(series)?)).collect::<Planned<_>>()?;
+        let series: Vec<Series> =
+            frame.columns().iter().map(|column| column.as_materialized_series().rechunk()).collect();
+        let cells: Vec<Cells<'_>> = series.iter().map(Cells::of).collect::<PolarsResult<_>>()?;
         let mut set = Set { is_exists: true, ..Set::default() };
         for row in 0..frame.height() {
-            let row: Vec<Cell<'_>> = cells.iter().map(|cells| cells.get(row)).collect();
-            if !row.contains(&Cell::Null) {
-                let mut key = Vec::new();
-                row.iter().for_each(|cell| cell.add_key(&mut key));
-                set.keys.insert(key.into());
-            }
+            set.add(&cells.iter().map(|cells| cells.get(row)).collect::<Vec<_>>());
         }
         Ok(Answer::Value(Node::In(given, Arc::new(set))))
     }
