@@ -30,9 +30,6 @@ pub enum AggregateError {
     /// A query cannot be parsed or run.
     #[error("the query cannot run: {}", .0.reason)]
     Query(Refusal),
-    /// A column has a type that the lake does not store; `dtype` is in polars' words.
-    #[error("aggregate {aggregate}.sql gives column {column} the type {dtype}")]
-    ColumnType { aggregate: String, column: String, dtype: String },
     /// The result cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Write { path: PathBuf, source: PolarsError },
@@ -59,9 +56,6 @@ impl AggregateError {
                 refusal.hint.clone()
             }
             Self::MissingTable { hint, .. } => hint.clone(),
-            Self::ColumnType { .. } => {
-                Some("cast the column to BIGINT, DOUBLE, STRING, BOOLEAN or DATE".to_owned())
-            }
             _ => None,
         }
     }
@@ -69,10 +63,7 @@ impl AggregateError {
     /// The same error, with the folder of the aggregate's file.
     #[must_use]
     pub fn of_folder(mut self, folder: &Path) -> Self {
-        if let Self::MissingTable { aggregate, .. }
-        | Self::Sql { aggregate, .. }
-        | Self::ColumnType { aggregate, .. } = &mut self
-        {
+        if let Self::MissingTable { aggregate, .. } | Self::Sql { aggregate, .. } = &mut self {
             *aggregate = folder.join(aggregate.as_str()).display().to_string();
         }
         self
