@@ -30,11 +30,24 @@ pub(crate) struct DayCount {
 }
 
 /// What coverage says of one day, all listings together.
-struct Covered<'a> {
-    expected: i64,
-    complete: bool,
-    settled: bool,
+pub(super) struct Covered<'a> {
+    pub(super) expected: i64,
+    pub(super) landed: i64,
+    pub(super) complete: bool,
+    pub(super) settled: bool,
     listings: BTreeSet<&'a str>,
+}
+
+impl Covered<'_> {
+    /// Whether a listing of all types was read, which has no fictitious names.
+    fn is_untyped(&self) -> bool {
+        self.listings.contains(EVERY_OTHER_TYPE)
+    }
+
+    /// Whether the listing of fictitious names was not read.
+    pub(super) fn lacks_names(&self) -> bool {
+        self.is_untyped() && !self.listings.contains(EntityType::Fictitious.key())
+    }
 }
 
 /// One row for each day with filings or coverage, newest first. `today` is the day of the newest statewide figures.
@@ -43,11 +56,7 @@ pub(crate) fn days(filings: &BTreeMap<Date, DayCount>, coverage: &[CoverageRow],
     let dates: BTreeSet<Date> = filings.keys().chain(covered.keys()).copied().collect();
     let day = |date: &Date| {
         let covered = covered.get(date);
-        // An untyped listing has no fictitious names.
-        let is_read = |covered: &&Covered<'_>| {
-            covered.listings.contains(EVERY_OTHER_TYPE)
-                && covered.listings.contains(EntityType::Fictitious.key())
-        };
+        let is_read = |covered: &&Covered<'_>| covered.is_untyped() && !covered.lacks_names();
         let nothing = DayCount { listed: 0, filed: Some(0) };
         let count = filings.get(date).copied().unwrap_or(nothing);
         let proven = covered.filter(is_read).filter(|_| *date <= today);
@@ -109,15 +118,18 @@ fn mark_growing(days: &mut [DayRow]) {
     }
 }
 
-fn covered(coverage: &[CoverageRow]) -> BTreeMap<Date, Covered<'_>> {
+/// What coverage says of each day.
+pub(super) fn covered(coverage: &[CoverageRow]) -> BTreeMap<Date, Covered<'_>> {
     let untyped = coverage.iter().filter(|row| row.entity_type == EVERY_OTHER_TYPE);
     let untyped: BTreeSet<Date> = untyped.map(|row| row.filed_date).collect();
     let counts = |row: &&CoverageRow| counts_in_sums(&row.entity_type, untyped.contains(&row.filed_date));
     let mut days = BTreeMap::new();
     for row in coverage.iter().filter(counts) {
-        let nothing = || Covered { expected: 0, complete: true, settled: true, listings: BTreeSet::new() };
-        let day: &mut Covered<'_> = days.entry(row.filed_date).or_insert_with(nothing);
+        let listings = BTreeSet::new();
+        let nothing = Covered { expected: 0, landed: 0, complete: true, settled: true, listings };
+        let day: &mut Covered<'_> = days.entry(row.filed_date).or_insert(nothing);
         day.expected += row.expected;
+        day.landed += row.landed;
         day.complete &= row.complete;
         day.settled &= row.settled;
         day.listings.insert(&row.entity_type);

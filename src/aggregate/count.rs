@@ -2,11 +2,12 @@
 //!
 //! Threads take a file each; a text is looked up once for all rows of its dictionary, and rows are counted by numbers.
 
+use super::tables::of_table_error;
 use crate::contract::eastern::{day_of_epoch, month_of};
 use crate::table::{ColumnKind, FilingColumns, Table, TableError, columns, read_dictionaries};
 use arrow::array::{Array as _, AsArray as _, RecordBatch, StringArray};
 use arrow::datatypes::Int32Type;
-use polars::error::{PolarsError, PolarsResult};
+use polars::error::PolarsResult;
 use polars::frame::DataFrame;
 use polars::prelude::{Column, DataType, NamedFrom as _, PlSmallStr, Series};
 use std::collections::HashMap;
@@ -267,8 +268,7 @@ impl Hasher for Folded {
 
 /// The listed filings of files, counted by keys: a column for each key, then one with the counts. And the names of the columns.
 pub(super) fn counted(files: &[PathBuf], keys: &[Key]) -> PolarsResult<(DataFrame, Vec<PlSmallStr>)> {
-    let failed = |error| PolarsError::ComputeError(format!("{error}").into());
-    let counted = count_rows(files, keys).map_err(failed)?;
+    let counted = count_rows(files, keys).map_err(of_table_error)?;
     let names: Vec<PlSmallStr> = (0..=keys.len()).map(|at| format!("counted_{at}").into()).collect();
     let key = |(at, key): (usize, &Key)| key_column(names[at].clone(), *key, at, &counted);
     let mut columns: Vec<Column> = keys.iter().enumerate().map(key).collect::<PolarsResult<_>>()?;

@@ -1,7 +1,9 @@
 //! Why an aggregate failed.
 
 use super::dialect::Refusal;
+use super::tables::of_table_error;
 use crate::contract::hint::of_io;
+use crate::table::TableError;
 use polars::error::PolarsError;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +41,11 @@ pub enum AggregateError {
 }
 
 impl AggregateError {
+    /// A file of a table that cannot be read.
+    pub(super) fn of_file(path: &Path, error: TableError) -> Self {
+        Self::Read { path: path.to_owned(), source: of_table_error(error) }
+    }
+
     /// An error of an aggregate's SQL.
     pub(super) fn of_sql(aggregate: &str, refusal: impl Into<Refusal>) -> Self {
         let (aggregate, mut refusal) = (aggregate.to_owned(), refusal.into());

@@ -42,13 +42,6 @@ pub(super) fn read(path: &Path) -> Result<DataFrame, AggregateError> {
     polars::prelude::ParquetReader::new(file).finish().map_err(failed)
 }
 
-/// Number of rows of a file, from its footer.
-pub(super) fn count_rows(path: &Path) -> Result<u64, AggregateError> {
-    let failed = |source: PolarsError| AggregateError::Read { path: path.to_owned(), source };
-    let file = File::open(path).map_err(|source| failed(source.into()))?;
-    polars::prelude::ParquetReader::new(file).num_rows().map(|rows| rows as u64).map_err(failed)
-}
-
 /// One file's rows, read by column name.
 #[derive(Debug)]
 pub(super) struct Cells {
