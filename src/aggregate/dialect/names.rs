@@ -56,6 +56,10 @@ impl Rows {
     }
 }
 
+pub(super) fn columns_of(sources: &[Rows]) -> Vec<Column> {
+    sources.iter().flat_map(|rows| rows.columns.clone()).collect()
+}
+
 /// The columns, each once.
 pub(super) fn unique(columns: &[Column]) -> Vec<Expr> {
     let mut ids: Vec<&Id> = Vec::new();

@@ -2,9 +2,9 @@
 
 use super::super::coerce::{call, named};
 use super::super::functions as f;
-use super::super::names::{Column, Ids, Rows, find, is_same, no_column, unique};
+use super::super::names::{Column, Ids, Rows, find, no_column, unique};
 use super::super::node::{Id, Node};
-use super::super::refusal::{Planned, not_here, unknown, wrong};
+use super::super::refusal::{Planned, not_here, wrong};
 use super::super::resolve::{Answer, Scope};
 use super::super::value::Cell;
 use super::order::{in_order, orders_kept};
@@ -113,16 +113,17 @@ fn using(
     Ok(rows)
 }
 
-/// The two sides of an equation, each of one table; none if it is no such equation.
-fn sides(condition: &Node, left: &Rows, right: &Rows) -> Option<(Node, Node)> {
+/// The two sides of an equation, one of the left and one of the right; none if it is no such equation.
+pub(super) fn sides(
+    condition: &Node,
+    is_left: impl Fn(&Node) -> bool,
+    is_right: impl Fn(&Node) -> bool,
+) -> Option<(Node, Node)> {
     let Node::Call(function, parts, _) = condition else { return None };
-    let is_of = |node: &Node, rows: &Rows| node.reads_only(|id| rows.has(id));
     match &parts[..] {
-        [one, other] if std::ptr::eq(*function, &f::EQ) => match () {
-            () if is_of(one, left) && is_of(other, right) => Some((one.clone(), other.clone())),
-            () if is_of(other, left) && is_of(one, right) => Some((other.clone(), one.clone())),
-            () => None,
-        },
+        _ if !std::ptr::eq(*function, &f::EQ) => None,
+        [one, other] if is_left(one) && is_right(other) => Some((one.clone(), other.clone())),
+        [one, other] if is_left(other) && is_right(one) => Some((other.clone(), one.clone())),
         _ => None,
     }
 }
@@ -142,10 +143,12 @@ pub(super) fn matched(
 ) -> Planned<Rows> {
     let (mut equal, mut of_left, mut of_right, mut others) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for condition in on {
-        match sides(&condition, &left, &right) {
+        let is_left = |node: &Node| node.reads_only(|id| left.has(id));
+        let is_right = |node: &Node| node.reads_only(|id| right.has(id));
+        match sides(&condition, is_left, is_right) {
             Some(sides) => equal.push(sides),
-            None if condition.reads_only(|id| right.has(id)) => of_right.push(condition),
-            None if condition.reads_only(|id| left.has(id)) => of_left.push(condition),
+            None if is_right(&condition) => of_right.push(condition),
+            None if is_left(&condition) => of_left.push(condition),
             None => others.push(condition),
         }
     }
@@ -273,28 +276,4 @@ pub(super) fn aliased(
         column.name.clone_from(&name.name.value);
     }
     Ok(rows)
-}
-
-/// The columns of a `*`.
-pub(super) fn starred(columns: &[Column], table: Option<&str>, without: &[String]) -> Planned<Vec<Column>> {
-    let is_of = |column: &&Column| table.is_none_or(|table| is_same(&column.table, table));
-    if let Some(table) = table
-        && !columns.iter().any(|column| is_of(&column))
-    {
-        return unknown(
-            "table",
-            table,
-            &columns.iter().map(|column| column.table.as_str()).collect::<Vec<_>>(),
-        );
-    }
-    let is_left = |column: &&Column| !without.iter().any(|name| is_same(name, &column.name));
-    if let Some(name) = without.iter().find(|name| !columns.iter().any(|column| is_same(name, &column.name)))
-    {
-        return unknown(
-            "column",
-            name,
-            &columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(),
-        );
-    }
-    Ok(columns.iter().filter(is_of).filter(is_left).cloned().collect())
 }

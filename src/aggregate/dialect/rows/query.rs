@@ -1,7 +1,7 @@
 //! A query with its `WITH`, its set operations and its subqueries.
 
 use super::super::coerce::one_row;
-use super::super::names::{Column, Ids, Rows, is_same, unique};
+use super::super::names::{Column, Ids, Rows, columns_of, is_same, unique};
 use super::super::refusal::{Planned, not_here};
 use super::super::resolve::Scope;
 use super::from::aliased;
@@ -111,20 +111,17 @@ impl Planner<'_> {
         named: &Named,
         outer: &[Column],
     ) -> Planned<Rows> {
-        let mut sources = Vec::new();
-        for table in &select.from {
-            sources.extend(self.sources(table, named)?);
-        }
+        let mut sources = self.sources(&select.from, named)?;
         if sources.is_empty() {
             sources.push(Rows::new(one_row().lazy(), Vec::new()));
         }
-        let columns: Vec<Column> = sources.iter().flat_map(|rows| rows.columns.clone()).collect();
+        let columns = columns_of(&sources);
         let order = query.and_then(|query| query.order_by.as_ref());
         let mut answers = self.answers(select, &columns, named)?;
         if let Some(order) = order {
             answers.extend(self.answers(order, &columns, named)?);
         }
-        Selection { select, sources, outer, answers: &answers, order, ids: &self.ids }.rows()
+        Selection { select, sources, columns, outer, answers, order, ids: &self.ids }.rows()
     }
 }
 

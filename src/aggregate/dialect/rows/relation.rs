@@ -14,22 +14,25 @@ use sqlparser::ast::{Join, JoinConstraint, JoinOperator, TableFactor, TableWithJ
 use std::path::PathBuf;
 
 impl Planner<'_> {
-    /// The tables of one item of `FROM`, joined where it says how.
-    pub(super) fn sources(&self, item: &TableWithJoins, named: &Named) -> Planned<Vec<Rows>> {
+    /// The tables of the items of `FROM`, joined where it says how.
+    pub(super) fn sources(&self, items: &[TableWithJoins], named: &Named) -> Planned<Vec<Rows>> {
         let is_cross =
             |join: &Join| matches!(join.join_operator, JoinOperator::CrossJoin(JoinConstraint::None));
-        let crossed = item.joins.iter().rev().take_while(|join| is_cross(join)).count();
-        let (joins, crossed) = item.joins.split_at(item.joins.len() - crossed);
-        let mut rows = self.factor(&item.relation, named)?;
-        for join in joins {
-            let right = self.factor(&join.relation, named)?;
-            let columns: Vec<Column> = rows.columns.iter().chain(&right.columns).cloned().collect();
-            let answers = self.answers(&join.join_operator, &columns, named)?;
-            rows = joined(rows, right, join, &answers, &self.ids)?;
-        }
-        let mut all = vec![rows];
-        for join in crossed {
-            all.push(self.factor(&join.relation, named)?);
+        let mut all = Vec::new();
+        for item in items {
+            let crossed = item.joins.iter().rev().take_while(|join| is_cross(join)).count();
+            let (joins, crossed) = item.joins.split_at(item.joins.len() - crossed);
+            let mut rows = self.factor(&item.relation, named)?;
+            for join in joins {
+                let right = self.factor(&join.relation, named)?;
+                let columns: Vec<Column> = rows.columns.iter().chain(&right.columns).cloned().collect();
+                let answers = self.answers(&join.join_operator, &columns, named)?;
+                rows = joined(rows, right, join, &answers, &self.ids)?;
+            }
+            all.push(rows);
+            for join in crossed {
+                all.push(self.factor(&join.relation, named)?);
+            }
         }
         Ok(all)
     }
@@ -52,7 +55,7 @@ impl Planner<'_> {
                 aliased(rows, "", alias.as_ref(), &self.ids)
             }
             TableFactor::NestedJoin { table_with_joins, alias: None } => {
-                let mut all = self.sources(table_with_joins, named)?;
+                let mut all = self.sources(std::slice::from_ref(table_with_joins), named)?;
                 match all.len() {
                     1 => Ok(all.remove(0)),
                     _ => not_here("CROSS JOIN in brackets"),

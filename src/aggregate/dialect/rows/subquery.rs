@@ -1,17 +1,18 @@
 //! Subqueries: each is answered before the query around it is planned.
 
 use super::super::functions::EQ;
-use super::super::names::{Column, Rows};
+use super::super::names::{Column, Rows, columns_of};
 use super::super::node::{Id, Node, Set};
 use super::super::refusal::{Planned, not_here, wrong};
 use super::super::resolve::{Answer, Scope};
 use super::super::value::{Cell, Cells, Kind};
-use super::from::{conjuncts, filtered, matched};
+use super::from::{conjuncts, filtered, matched, sides};
 use super::group::grouped;
 use super::order::orders_kept;
 use super::query::{Named, Planner};
+use super::select::has_groups;
 use polars::prelude::{JoinType, PolarsResult, Series};
-use sqlparser::ast::{Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, Visit, Visitor};
+use sqlparser::ast::{Expr, Query, Select, SelectItem, SetExpr, Visit, Visitor};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -70,11 +71,8 @@ impl Planner<'_> {
         let SetExpr::Select(select) = &*query.body else { return self.has_rows(query, named) };
         let mut named = named.clone();
         self.name_queries(query, &mut named)?;
-        let mut sources = Vec::new();
-        for table in &select.from {
-            sources.extend(self.sources(table, &named)?);
-        }
-        let own: Vec<Column> = sources.iter().flat_map(|rows| rows.columns.clone()).collect();
+        let sources = self.sources(&select.from, &named)?;
+        let own = columns_of(&sources);
         let answers = self.answers(&**select, &own, &named)?;
         let scope = Scope { outer: columns, ..Scope::of(&own, &answers) };
         let condition = select.selection.as_ref().map(|condition| scope.condition(condition)).transpose()?;
@@ -129,26 +127,24 @@ impl Planner<'_> {
 
 /// Whether a `SELECT` gives rows of its own, whatever rows it reads.
 fn is_counted(select: &Select, scope: &Scope<'_>) -> Planned<bool> {
-    let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
     for item in &select.projection {
         let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { continue };
         if scope.node(expr)?.has_reduce() {
             return Ok(true);
         }
     }
-    Ok(is_grouped || select.having.is_some() || select.qualify.is_some())
+    Ok(has_groups(select) || select.having.is_some() || select.qualify.is_some())
 }
 
 /// The side of an equation of the subquery, and the side of the query around it.
 fn equation(node: Node, is_outer: &dyn Fn(&Id) -> bool) -> Planned<(Node, Node)> {
     let is_given = |node: &Node| node.reads_only(is_outer);
     let is_own = |node: &Node| !node.columns().iter().any(is_outer);
-    match &node {
-        Node::Call(function, parts, _) if std::ptr::eq(*function, &EQ) => match &parts[..] {
-            [one, other] if is_given(one) && is_own(other) => Ok((other.clone(), one.clone())),
-            [one, other] if is_given(other) && is_own(one) => Ok((one.clone(), other.clone())),
-            _ => not_here("EXISTS on such an equation"),
-        },
+    match (sides(&node, is_own, is_given), node) {
+        (Some(sides), _) => Ok(sides),
+        (None, Node::Call(function, ..)) if std::ptr::eq(function, &EQ) => {
+            not_here("EXISTS on such an equation")
+        }
         _ => not_here("EXISTS on anything but equations with the query around it"),
     }
 }
