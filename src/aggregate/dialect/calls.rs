@@ -29,9 +29,6 @@ pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
     let text = |node: &Node| {
         if let Node::Literal(Cell::Text(text), _) = node { text.to_lowercase() } else { String::new() }
     };
-    let int = |node: Option<&Node>| {
-        if let Some(Node::Literal(Cell::Int(of), Kind::Integer)) = node { Some(*of) } else { None }
-    };
     match (name, args.len()) {
         ("if" | "iff", 3) => {
             let other = args.pop();
@@ -51,8 +48,8 @@ pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
             call(named(&text(&args[0]))?, args.split_off(1))
         }
         ("substr" | "substring", 3)
-            if int(args.get(1)).is_some_and(|from| from > 0)
-                && int(args.get(2)).is_some_and(|length| length >= 0) =>
+            if args[1].whole().is_some_and(|from| from > 0)
+                && args[2].whole().is_some_and(|length| length >= 0) =>
         {
             call(&f::SLICE, args)
         }
@@ -86,11 +83,7 @@ fn no_function<T>(name: &str) -> Planned<T> {
 fn round(mut args: Vec<Node>) -> Planned<Node> {
     let places = if args.len() == 2 { args.pop() } else { None };
     let of = args.pop().unwrap_or(Node::int(0));
-    let wanted = match &places {
-        None => Some(0),
-        Some(Node::Literal(Cell::Int(of), Kind::Integer)) => Some(*of),
-        Some(_) => None,
-    };
+    let wanted = places.as_ref().map_or(Some(0), Node::whole);
     match (of.kind(), wanted) {
         (kind @ (Kind::Integer | Kind::Decimal(_)), Some(wanted)) => {
             let has = i64::from(kind.places().unwrap_or(0));
@@ -189,10 +182,9 @@ pub(super) fn window(
     frame: Frame,
 ) -> Planned<Node> {
     let lag = |args: &mut Vec<Node>, sign: i64| -> Planned<Seen> {
-        let rows = match (args.len() > 1).then(|| args.remove(1)) {
-            None => 1,
-            Some(Node::Literal(Cell::Int(rows), Kind::Integer)) => rows,
-            Some(_) => return not_here(format_args!("{name} by a number of rows that is no literal")),
+        let rows = if args.len() > 1 { args.remove(1).whole() } else { Some(1) };
+        let Some(rows) = rows else {
+            return not_here(format_args!("{name} by a number of rows that is no literal"));
         };
         // A default has the type of the values.
         *args = super::coerce::same_kind(std::mem::take(args))?;

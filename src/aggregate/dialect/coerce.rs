@@ -145,20 +145,18 @@ fn unlike<T>(nodes: &[Node]) -> Planned<T> {
 pub(super) fn constant_as(node: &Node, kind: Kind) -> Planned<Node> {
     match node {
         Node::Literal(Cell::Null, _) => Ok(Node::Literal(Cell::Null, kind)),
-        Node::Literal(Cell::Text(text), _) if matches!(kind, Kind::Day | Kind::Time) => {
+        Node::Literal(text, Kind::Text) => {
             // A day that is a time is a time.
-            let to = if kind == Kind::Day && day_of(text).is_none() { Kind::Time } else { kind };
-            let read = cast_cell(&Cell::text(text.to_string()), Kind::Text, to, 64);
-            match read {
-                Ok(Some(cell)) => Ok(Node::Literal(cell, to)),
-                _ => wrong("a text is used as a day and is none", A_DAY),
+            let to = if kind == Kind::Day && day_of(text.str()).is_none() { Kind::Time } else { kind };
+            match (cast_cell(text, Kind::Text, to, 64), to) {
+                (Ok(Some(cell)), _) => Ok(Node::Literal(cell, to)),
+                (_, Kind::Day | Kind::Time) => wrong("a text is used as a day and is none", A_DAY),
+                (_, to) if to.is_number() => wrong("a text is compared with a number", QUOTES),
+                (_, to) => {
+                    wrong(format!("the text '{}' is used as {} and is none", text.str(), to.name()), QUOTES)
+                }
             }
         }
-        Node::Literal(cell, from @ Kind::Text) => match cast_cell(cell, *from, kind, 64) {
-            Ok(Some(cell)) => Ok(Node::Literal(cell, kind)),
-            _ if kind.is_number() => wrong("a text is compared with a number", QUOTES),
-            _ => wrong(format!("the text '{}' is used as {} and is none", cell.str(), kind.name()), QUOTES),
-        },
         node => cast_as(node.clone(), kind, 64, false),
     }
 }

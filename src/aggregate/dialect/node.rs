@@ -144,6 +144,11 @@ impl Node {
         Self::Literal(Cell::Text(of.to_owned().into()), Kind::Text)
     }
 
+    /// The number of a literal.
+    pub(super) fn whole(&self) -> Option<i64> {
+        if let Self::Literal(Cell::Int(of), Kind::Integer) = self { Some(*of) } else { None }
+    }
+
     pub(super) fn kind(&self) -> Kind {
         match self {
             Self::Column(_, kind)

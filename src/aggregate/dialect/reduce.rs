@@ -18,8 +18,6 @@ pub(super) enum Reduce {
     Avg,
     Min,
     Max,
-    All,
-    Any,
     /// Of a sample or of all, squared or not.
     Deviation {
         of_all: bool,
@@ -42,8 +40,8 @@ pub(super) const REDUCES: [(&[&str], &str, Reduce); 14] = [
     (&["avg", "mean"], "n", Reduce::Avg),
     (&["min"], "a", Reduce::Min),
     (&["max"], "a", Reduce::Max),
-    (&["bool_and", "every"], "b", Reduce::All),
-    (&["bool_or"], "b", Reduce::Any),
+    (&["bool_and", "every"], "b", Reduce::Min),
+    (&["bool_or"], "b", Reduce::Max),
     (&["stddev", "stddev_samp"], "d", deviation(false, false)),
     (&["stddev_pop"], "d", deviation(true, false)),
     (&["variance", "var_samp"], "d", deviation(false, true)),
@@ -58,7 +56,6 @@ impl Reduce {
         match self {
             Self::Rows | Self::Count => Kind::Integer,
             Self::Sum | Self::Min | Self::Max => kind,
-            Self::All | Self::Any => Kind::Bool,
             // Of exact numbers it has their decimal places: it is rounded down.
             Self::Quantile(_) if matches!(kind, Kind::Decimal(_)) => kind,
             Self::Avg | Self::Deviation { .. } | Self::Quantile(_) => Kind::Double,
@@ -98,8 +95,8 @@ impl Reduce {
                 let steps = vec![col(of).max().alias(to), col(of).is_nan().any(true).alias(&*second)];
                 (steps, when(col(&*second)).then(lit(f64::NAN)).otherwise(col(to)))
             }
-            Self::Min | Self::All => one(col(of).min()),
-            Self::Max | Self::Any => one(col(of).max()),
+            Self::Min => one(col(of).min()),
+            Self::Max => one(col(of).max()),
             Self::Deviation { of_all, is_squared: true } => one(by_size().var(u8::from(!of_all))),
             Self::Deviation { of_all, .. } => one(by_size().std(u8::from(!of_all))),
             Self::Quantile(part) => {
@@ -170,8 +167,8 @@ pub(super) struct Tally {
     sum: f64,
     mean: f64,
     squares: f64,
-    least: Option<Cell<'static>>,
-    most: Option<Cell<'static>>,
+    /// The least value, or the most.
+    best: Option<Cell<'static>>,
     values: Vec<f64>,
 }
 
@@ -183,8 +180,8 @@ impl Tally {
         }
         self.count += 1;
         match reduce {
-            Reduce::Min | Reduce::All => put_first(&mut self.least, cell, Ordering::Less),
-            Reduce::Max | Reduce::Any => put_first(&mut self.most, cell, Ordering::Greater),
+            Reduce::Min => self.keep_first(cell, Ordering::Less),
+            Reduce::Max => self.keep_first(cell, Ordering::Greater),
             Reduce::Quantile(_) => self.values.push(cell.double()),
             Reduce::Deviation { .. } => {
                 let from = cell.double() - self.mean;
@@ -198,6 +195,12 @@ impl Tally {
         }
     }
 
+    fn keep_first(&mut self, cell: &Cell<'_>, wanted: Ordering) {
+        if self.best.as_ref().is_none_or(|best| cell.order(best) == wanted) {
+            self.best = Some(cell.clone().owned());
+        }
+    }
+
     pub(super) fn result(&mut self, reduce: Reduce, kind: Kind) -> PolarsResult<Cell<'static>> {
         let scale = 10_f64.powi(kind.places().unwrap_or(0).into());
         Ok(match reduce {
@@ -208,8 +211,7 @@ impl Tally {
             Reduce::Sum => Cell::Int(i64::try_from(self.whole).map_err(|_| too_large("a sum"))?),
             Reduce::Avg if kind == Kind::Double => Cell::Double(self.sum / self.count as f64),
             Reduce::Avg => Cell::Double(self.whole as f64 / self.count as f64 / scale),
-            Reduce::Min | Reduce::All => self.least.clone().unwrap_or(Cell::Null),
-            Reduce::Max | Reduce::Any => self.most.clone().unwrap_or(Cell::Null),
+            Reduce::Min | Reduce::Max => self.best.clone().unwrap_or(Cell::Null),
             Reduce::Deviation { of_all: false, .. } if self.count == 1 => Cell::Null,
             Reduce::Deviation { of_all, is_squared } => {
                 let variance = self.squares / (self.count - i64::from(!of_all)) as f64;
@@ -226,11 +228,5 @@ impl Tally {
                 }
             }
         })
-    }
-}
-
-fn put_first(best: &mut Option<Cell<'static>>, cell: &Cell<'_>, wanted: Ordering) {
-    if best.as_ref().is_none_or(|best| cell.order(best) == wanted) {
-        *best = Some(cell.clone().owned());
     }
 }
