@@ -148,21 +148,7 @@ impl<'k> Counter<'k> {
         self
     }
 
-    /// The rows of each key, in the order of [`Self::days`] and [`Self::texts`].
-    fn rows(&self) -> impl Iterator<Item = i64> {
-        self.counts.values().copied()
-    }
-
-    /// A part of each key that is a day.
-    fn days(&self, at: usize) -> impl Iterator<Item = i32> {
-        self.parts(at).map(u32::cast_signed)
-    }
-
-    /// A part of each key that is a text.
-    fn texts(&self, at: usize) -> impl Iterator<Item = Option<&str>> {
-        self.parts(at).map(move |part| self.texts[at].text(part))
-    }
-
+    /// A part of each key, in the order of the counts.
     fn parts(&self, at: usize) -> impl Iterator<Item = u32> {
         let shift = 32 * (self.keys.len() - 1 - at);
         self.counts.keys().map(move |key| (key >> shift) as u32)
@@ -272,14 +258,22 @@ pub(super) fn counted(files: &[PathBuf], keys: &[Key]) -> PolarsResult<(DataFram
     let names: Vec<PlSmallStr> = (0..=keys.len()).map(|at| format!("counted_{at}").into()).collect();
     let key = |(at, key): (usize, &Key)| key_column(names[at].clone(), *key, at, &counted);
     let mut columns: Vec<Column> = keys.iter().enumerate().map(key).collect::<PolarsResult<_>>()?;
-    columns.push(Series::new(names[keys.len()].clone(), counted.rows().collect::<Vec<_>>()).into());
+    columns.push(
+        Series::new(names[keys.len()].clone(), counted.counts.values().copied().collect::<Vec<_>>()).into(),
+    );
     Ok((DataFrame::new_infer_height(columns)?, names))
 }
 
 fn key_column(name: PlSmallStr, key: Key, at: usize, counted: &Counter<'_>) -> PolarsResult<Column> {
+    let parts = counted.parts(at);
     let series = match key {
-        Key::Day => Series::new(name, counted.days(at).collect::<Vec<_>>()).cast(&DataType::Date)?,
-        Key::Month | Key::Text(_) => Series::new(name, counted.texts(at).collect::<Vec<_>>()),
+        Key::Day => {
+            Series::new(name, parts.map(u32::cast_signed).collect::<Vec<_>>()).cast(&DataType::Date)?
+        }
+        Key::Month | Key::Text(_) => {
+            let texts = &counted.texts[at];
+            Series::new(name, parts.map(|part| texts.text(part)).collect::<Vec<_>>())
+        }
     };
     Ok(series.into())
 }
