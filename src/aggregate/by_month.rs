@@ -32,12 +32,9 @@ pub(crate) fn digest(sql: &str) -> String {
 /// Whether only months that changed need to be computed again.
 pub(crate) fn is_by_month(sql: &str) -> bool {
     let reads = tables_named(sql).unwrap_or_default();
+    let is_table = |name: &str| name.starts_with(TABLE_PREFIX) || Table::from_name(name).is_some();
     let reads_filings_alone = reads.iter().all(|table| table == "filings" || !is_table(table));
     reads_filings_alone && head_comment(sql).lines().any(|line| line.starts_with(HEAD))
-}
-
-fn is_table(name: &str) -> bool {
-    name.starts_with(TABLE_PREFIX) || Table::ALL.iter().any(|table| table.name() == name)
 }
 
 /// Computes the months that changed, and takes the rows of the others from `before`, the aggregate's file in the parent snapshot.

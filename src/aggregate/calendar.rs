@@ -81,8 +81,9 @@ pub(crate) fn days(filings: &BTreeMap<Date, DayCount>, coverage: &[CoverageRow],
     };
     let mut days: Vec<DayRow> = dates.iter().rev().map(day).collect();
     compare(&mut days);
-    compare_with_weeks_before(&mut days);
-    mark_growing(&mut days);
+    let comparable = comparable(&days);
+    compare_with_weeks_before(&mut days, &comparable);
+    mark_growing(&mut days, &comparable);
     days
 }
 
@@ -93,8 +94,7 @@ fn comparable(days: &[DayRow]) -> BTreeMap<Date, i64> {
 }
 
 /// Gives each comparable day the mean of its weekday in the weeks before.
-fn compare_with_weeks_before(days: &mut [DayRow]) {
-    let comparable = comparable(days);
+fn compare_with_weeks_before(days: &mut [DayRow], comparable: &BTreeMap<Date, i64>) {
     for day in days.iter_mut().filter(|day| comparable.contains_key(&day.filed_date)) {
         let before =
             (1..=WEEKS_BEFORE).filter_map(|week| comparable.get(&minus_days(day.filed_date, 7 * week)));
@@ -104,8 +104,7 @@ fn compare_with_weeks_before(days: &mut [DayRow]) {
 }
 
 /// Marks the days of which growth is shown: pairs of one weekday, four weeks apart, both comparable.
-fn mark_growing(days: &mut [DayRow]) {
-    let comparable = comparable(days);
+fn mark_growing(days: &mut [DayRow], comparable: &BTreeMap<Date, i64>) {
     let before = |day: Date| minus_days(day, GROWS_IN);
     let newer = days.iter().filter(|day| GROWING.contains(&day.days_ago)).map(|day| day.filed_date);
     let newer: BTreeSet<Date> =

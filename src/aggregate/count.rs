@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// More threads would take more memory, and hardly less time.
 const MOST_THREADS: usize = 8;
 const LISTED: &str = "listed";
-const FILED_DATE: &str = "filed_date";
+pub(super) const FILED_DATE: &str = "filed_date";
 
 /// More columns are left to polars.
 pub(super) const MOST_KEYS: usize = 4;
@@ -37,20 +37,11 @@ pub(super) enum Key {
 impl Key {
     /// The key of a column of text.
     pub(super) fn of_text(name: &str) -> Option<Self> {
-        if name == Self::Month.name() {
+        if name == "filed_month" {
             return Some(Self::Month);
         }
         let found = columns(Table::Filings).iter().find(|column| column.name == name);
         found.filter(|column| column.kind == ColumnKind::Text).map(|column| Self::Text(column.name))
-    }
-
-    /// The name of its column.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Day => "filed_date",
-            Self::Month => "filed_month",
-            Self::Text(name) => name,
-        }
     }
 }
 

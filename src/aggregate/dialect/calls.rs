@@ -1,11 +1,12 @@
 //! Calls of functions by name: of one row, of many rows, of a window.
 
-use super::coerce::{arithmetic, as_letter, call, case, cast_as, named};
+use super::coerce::{arithmetic, as_letter, call, case, cast_as, folded, named, same_kind};
 use super::functions as f;
-use super::node::{Frame, Node, Order, Seen, Window};
+use super::node::{Frame, Function, Node, Order, Seen, Window};
 use super::reduce::{REDUCES, Reduce};
-use super::refusal::{Planned, not_here, unknown, wrong};
+use super::refusal::{ALIKE, Planned, not_here, unknown, wrong};
 use super::value::{Cell, Kind};
+use crate::contract::hint::nearest;
 use sqlparser::ast::BinaryOperator;
 
 /// Functions that other programs have, and what to write here.
@@ -36,9 +37,9 @@ pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
             case(vec![(as_letter(args.remove(0), 'b', name)?, then)], other)
         }
         ("round", 1 | 2) => round(args),
-        ("floor", 1) => to_unit(args, &f::FLOOR_UNITS, &f::FLOOR),
-        ("ceil" | "ceiling", 1) => to_unit(args, &f::CEIL_UNITS, &f::CEIL),
-        ("trunc", 1) => to_unit(args, &f::TRUNC_UNITS, &f::TRUNC),
+        ("floor", 1) => to_unit(args.remove(0), &f::FLOOR_UNITS, &f::FLOOR),
+        ("ceil" | "ceiling", 1) => to_unit(args.remove(0), &f::CEIL_UNITS, &f::CEIL),
+        ("trunc", 1) => to_unit(args.remove(0), &f::TRUNC_UNITS, &f::TRUNC),
         ("mod", 2) => {
             let other = args.remove(1);
             arithmetic(&BinaryOperator::Modulo, args.remove(0), other)
@@ -73,7 +74,7 @@ fn no_function<T>(name: &str) -> Planned<T> {
     refuse_other(name)?;
     let ours = f::FUNCTIONS.iter().flat_map(|function| function.names);
     let known: Vec<&str> = ours.chain(REDUCES.iter().flat_map(|(names, ..)| *names)).copied().collect();
-    match crate::contract::hint::nearest(name, known.iter().copied(), 0.8) {
+    match nearest(name, known.iter().copied(), ALIKE) {
         Some(_) => unknown("function", name, &known),
         None => not_here(format_args!("the function {name}")),
     }
@@ -105,19 +106,14 @@ fn round(mut args: Vec<Node>) -> Planned<Node> {
 }
 
 /// A number to an integer.
-fn to_unit(
-    args: Vec<Node>,
-    exact: &'static super::node::Function,
-    doubles: &'static super::node::Function,
-) -> Planned<Node> {
-    match args[0].kind() {
-        Kind::Integer => Ok(args.into_iter().next().unwrap_or(Node::int(0))),
+fn to_unit(of: Node, exact: &'static Function, doubles: &'static Function) -> Planned<Node> {
+    match of.kind() {
+        Kind::Integer => Ok(of),
         Kind::Decimal(places) => {
             let unit = Node::int(10_i64.pow(places.into()));
-            let parts = vec![args.into_iter().next().unwrap_or(Node::int(0)), unit];
-            super::coerce::folded(Node::Call(exact, parts, Kind::Decimal(0)))
+            folded(Node::Call(exact, vec![of, unit], Kind::Decimal(0)))
         }
-        _ => call(doubles, args),
+        _ => call(doubles, vec![of]),
     }
 }
 
@@ -187,7 +183,7 @@ pub(super) fn window(
             return not_here(format_args!("{name} by a number of rows that is no literal"));
         };
         // A default has the type of the values.
-        *args = super::coerce::same_kind(std::mem::take(args))?;
+        *args = same_kind(std::mem::take(args))?;
         Ok(Seen::Lag(rows * sign))
     };
     let given = args.len();

@@ -43,15 +43,11 @@ pub(super) fn cast_cell(
         (Kind::Text, Kind::Day | Kind::Time) => {
             let read =
                 if to == Kind::Day { day_of(text).map(Cell::Day) } else { time_of(text).map(Cell::Time) };
-            match read {
-                None => {
-                    return unclear(
-                        text.bytes().filter(u8::is_ascii_digit).count() > 3,
-                        "a day is YYYY-MM-DD",
-                    );
-                }
-                read => read,
+            if read.is_none() {
+                let is_like_one = text.bytes().filter(u8::is_ascii_digit).count() > 3;
+                return unclear(is_like_one, "a day is YYYY-MM-DD");
             }
+            read
         }
         (Kind::Integer | Kind::Decimal(_), Kind::Bool) => Some(Cell::Bool(cell.int() != 0)),
         (Kind::Bool, Kind::Integer) => Some(Cell::Int(cell.int())),

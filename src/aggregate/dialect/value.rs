@@ -228,17 +228,10 @@ impl<'a> Cell<'a> {
 
 /// A number of units of a decimal place as text.
 fn with_places(of: i64, places: u8) -> String {
-    let unit = 10_u64.pow(places.into());
+    let (unit, width) = (10_u64.pow(places.into()), usize::from(places));
+    let (whole, part) = (of.unsigned_abs() / unit, of.unsigned_abs() % unit);
     let sign = if of < 0 { "-" } else { "" };
-    match places {
-        0 => of.to_string(),
-        _ => format!(
-            "{sign}{}.{:0width$}",
-            of.unsigned_abs() / unit,
-            of.unsigned_abs() % unit,
-            width = places.into()
-        ),
-    }
+    if places == 0 { of.to_string() } else { format!("{sign}{whole}.{part:0width$}") }
 }
 
 /// The cells of a column, or a literal in place of one.

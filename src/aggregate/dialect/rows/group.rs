@@ -6,7 +6,7 @@ use super::super::node::{Id, Node};
 use super::super::reduce::Reduce;
 use super::super::refusal::{Planned, Refusal, wrong};
 use super::super::value::{Cell, Kind};
-use crate::aggregate::count::{Key, MOST_KEYS, counted};
+use crate::aggregate::count::{FILED_DATE, Key, MOST_KEYS, counted};
 use polars::prelude::{Expr as Lazy, IntoLazy as _, UniqueKeepStrategy, col};
 
 /// A value of many rows, and the column that has it.
@@ -117,8 +117,7 @@ pub(super) fn plain_count(
     if rows.filings.is_empty() || column(listed) != Some("listed") || !is_counted {
         return Ok(None);
     }
-    let is_day =
-        |node: &Node| matches!(node, Node::Column(id, Kind::Day) if column(id) == Some(Key::Day.name()));
+    let is_day = |node: &Node| matches!(node, Node::Column(id, Kind::Day) if column(id) == Some(FILED_DATE));
     let key = |node: &Node| match node {
         day if is_day(day) => Some(Key::Day),
         Node::Column(id, Kind::Text) => column(id).and_then(Key::of_text),
