@@ -46,7 +46,7 @@ fn guarded<T>(run: impl FnOnce() -> T) -> Option<T> {
 
 fn planned(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
     let query = parsed(sql)?;
-    let rows = Planner { tables, ids: Ids::default() }.query(&query, &Vec::new(), &[])?;
+    let rows = Planner { tables, ids: Ids::default() }.query(&query, &Vec::new())?;
     let (mut selected, mut columns) = (Vec::new(), Vec::new());
     for column in rows.columns {
         let (stored, name) = (col(column.id), column.name);

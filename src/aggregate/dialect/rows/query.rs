@@ -9,7 +9,7 @@ use super::order::{order_of_result, rows_of_limit, sorted};
 use super::select::Selection;
 use crate::aggregate::tables::Tables;
 use polars::prelude::{IntoLazy as _, LazyFrame};
-use sqlparser::ast::{Expr, LimitClause, Query, Select, SetExpr};
+use sqlparser::ast::{Expr, LimitClause, OrderBy, Query, Select, SetExpr};
 use std::collections::HashMap;
 
 /// Plans queries over tables.
@@ -22,13 +22,8 @@ pub(in crate::aggregate::dialect) struct Planner<'p> {
 pub(super) type Named = Vec<(String, Rows)>;
 
 impl Planner<'_> {
-    /// The rows of a query; `outer` are the columns of the query around it.
-    pub(in crate::aggregate::dialect) fn query(
-        &self,
-        query: &Query,
-        named: &Named,
-        outer: &[Column],
-    ) -> Planned<Rows> {
+    /// The rows of a query.
+    pub(in crate::aggregate::dialect) fn query(&self, query: &Query, named: &Named) -> Planned<Rows> {
         if query.fetch.is_some()
             || !query.locks.is_empty()
             || query.for_clause.is_some()
@@ -41,9 +36,9 @@ impl Planner<'_> {
         let mut named = named.clone();
         self.name_queries(query, &mut named)?;
         let mut rows = match &*query.body {
-            SetExpr::Select(select) => self.select(select, Some(query), &named, outer)?,
+            SetExpr::Select(select) => self.select(select, query.order_by.as_ref(), &named)?,
             body => {
-                let mut rows = self.body(body, &named, outer)?;
+                let mut rows = self.body(body, &named)?;
                 if let Some(order) = &query.order_by {
                     rows.frame = sorted(rows.frame, &order_of_result(&rows.columns, order)?);
                 }
@@ -66,7 +61,7 @@ impl Planner<'_> {
             return not_here("WITH RECURSIVE");
         }
         for table in &with.cte_tables {
-            let rows = self.query(&table.query, named, &[])?;
+            let rows = self.query(&table.query, named)?;
             let rows = aliased(rows, "", Some(&table.alias), &self.ids)?;
             named.push((table.alias.name.value.clone(), rows));
         }
@@ -89,39 +84,32 @@ impl Planner<'_> {
         Ok(frame.slice(offset.into(), count.unwrap_or(u32::MAX - offset)))
     }
 
-    fn body(&self, body: &SetExpr, named: &Named, outer: &[Column]) -> Planned<Rows> {
+    fn body(&self, body: &SetExpr, named: &Named) -> Planned<Rows> {
         match body {
             SetExpr::Select(select) => {
-                let rows = self.select(select, None, named, outer)?;
+                let rows = self.select(select, None, named)?;
                 Ok(Rows { frame: rows.frame.clone().select(unique(&rows.columns)), ..rows })
             }
-            SetExpr::Query(query) => self.query(query, named, outer),
+            SetExpr::Query(query) => self.query(query, named),
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
-                let (left, right) = (self.body(left, named, outer)?, self.body(right, named, outer)?);
+                let (left, right) = (self.body(left, named)?, self.body(right, named)?);
                 self.operation(left, right, *op, *set_quantifier)
             }
             _ => not_here("such a query"),
         }
     }
 
-    fn select(
-        &self,
-        select: &Select,
-        query: Option<&Query>,
-        named: &Named,
-        outer: &[Column],
-    ) -> Planned<Rows> {
+    fn select(&self, select: &Select, order: Option<&OrderBy>, named: &Named) -> Planned<Rows> {
         let mut sources = self.sources(&select.from, named)?;
         if sources.is_empty() {
             sources.push(Rows::new(one_row().lazy(), Vec::new()));
         }
         let columns = columns_of(&sources);
-        let order = query.and_then(|query| query.order_by.as_ref());
         let mut answers = self.answers(select, &columns, named)?;
         if let Some(order) = order {
             answers.extend(self.answers(order, &columns, named)?);
         }
-        Selection { select, sources, columns, outer, answers, order, ids: &self.ids }.rows()
+        Selection { select, sources, columns, answers, order, ids: &self.ids }.rows()
     }
 }
 

@@ -51,7 +51,7 @@ impl Planner<'_> {
                 aliased(self.table(name.trim_matches('\''), named)?, name, alias.as_ref(), &self.ids)
             }
             TableFactor::Derived { lateral: false, subquery, alias, sample: None } => {
-                let rows = self.query(subquery, named, &[])?;
+                let rows = self.query(subquery, named)?;
                 aliased(rows, "", alias.as_ref(), &self.ids)
             }
             TableFactor::NestedJoin { table_with_joins, alias: None } => {
@@ -79,7 +79,7 @@ impl Planner<'_> {
             let views = VIEWS.iter().map(|view| view.name);
             return no_table(name, &views.chain(self.tables.names()).collect::<Vec<_>>());
         };
-        self.query(&super::super::statement::parsed(view.sql)?, &Named::new(), &[])
+        self.query(&super::super::statement::parsed(view.sql)?, &Named::new())
     }
 }
 

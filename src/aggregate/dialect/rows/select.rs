@@ -21,7 +21,6 @@ pub(super) struct Selection<'s> {
     pub(super) sources: Vec<Rows>,
     /// The columns of all sources.
     pub(super) columns: Vec<Column>,
-    pub(super) outer: &'s [Column],
     pub(super) answers: HashMap<Expr, Answer>,
     pub(super) order: Option<&'s OrderBy>,
     pub(super) ids: &'s Ids,
@@ -41,7 +40,7 @@ struct Clauses {
 impl Selection<'_> {
     fn scope<'a>(&'a self, aliases: &'a [(String, Node)]) -> Scope<'a> {
         let windows = &self.select.named_window;
-        Scope { outer: self.outer, aliases, windows, ..Scope::of(&self.columns, &self.answers) }
+        Scope { aliases, windows, ..Scope::of(&self.columns, &self.answers) }
     }
 
     /// The rows, in order.

@@ -56,7 +56,7 @@ impl Planner<'_> {
     }
 
     fn cells(&self, query: &Query, named: &Named, what: &str) -> Planned<(Vec<Cell<'static>>, Kind)> {
-        let rows = self.query(query, named, &[])?;
+        let rows = self.query(query, named)?;
         let [column] = &rows.columns[..] else {
             return wrong(format!("{what} has {} columns", rows.columns.len()), "select one column in it");
         };
@@ -96,7 +96,7 @@ impl Planner<'_> {
     }
 
     fn has_rows(&self, query: &Query, named: &Named) -> Planned<Answer> {
-        let rows = orders_kept(self.query(query, named, &[])?.frame.limit(1)).collect()?;
+        let rows = orders_kept(self.query(query, named)?.frame.limit(1)).collect()?;
         Ok(Answer::Value(Node::bool(rows.height() > 0)))
     }
 
