@@ -205,14 +205,6 @@ fn month_count(kind: &str, filings: &str) -> Row {
 }
 
 fn filings() -> Vec<Row> {
-    let mut filings = filings_without_ids();
-    for (at, filing) in filings.iter_mut().enumerate() {
-        filing.insert("business_id", (at + 1).to_string());
-    }
-    filings
-}
-
-fn filings_without_ids() -> Vec<Row> {
     let filing = |filed, kind, county, zip, city, sector| {
         row([
             ("filed_date", filed),
@@ -227,7 +219,7 @@ fn filings_without_ids() -> Vec<Row> {
     };
     let mut vanished = filing("2026-07-06", "llc", "Duval", "32202", "Jacksonville", "food");
     vanished.insert("listed", "false".to_owned());
-    vec![
+    let mut filings = vec![
         filing("2026-07-01", "llc", "Duval", "32202", "Jacksonville", "food"),
         filing("2026-07-06", "llc", "Duval", "32202", "JACKSONVILLE, Fl", "food"),
         filing("2026-07-06", "corporation", "Duval", "32210", "Jacksonville", "trade"),
@@ -238,7 +230,11 @@ fn filings_without_ids() -> Vec<Row> {
         filing("2026-07-06", "fictitious", "Duval", "32202", "Jacksonville", "food"),
         vanished,
         filing("2026-08-15", "llc", "Duval", "32202", "Jacksonville", "food"),
-    ]
+    ];
+    for (at, filing) in filings.iter_mut().enumerate() {
+        filing.insert("business_id", (at + 1).to_string());
+    }
+    filings
 }
 
 pub(super) fn coverage(gap: Option<Date>) -> Vec<Row> {

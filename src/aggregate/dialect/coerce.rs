@@ -24,24 +24,21 @@ pub(super) fn named(name: &str) -> Planned<&'static Function> {
 /// A call with its arguments in the types that the function takes.
 pub(super) fn call(function: &'static Function, given: Vec<Node>) -> Planned<Node> {
     let name = function.names[0];
-    let mut parts = Vec::new();
     let letters: Vec<char> = function.takes.chars().filter(|letter| !"?*".contains(*letter)).collect();
     let least = function.takes.find('?').unwrap_or(letters.len());
     let is_open = function.takes.ends_with('*');
     if given.len() < least || (given.len() > letters.len() && !is_open) {
         return wrong(format!("{name} has {} arguments", given.len()), format!("it takes {least}"));
     }
-    for (at, node) in given.into_iter().enumerate() {
-        let letter = letters[at.min(letters.len() - 1)];
-        parts.push(as_letter(node, letter, name)?);
-    }
+    let letter = |at: usize| letters[at.min(letters.len() - 1)];
+    let typed = given.into_iter().enumerate().map(|(at, node)| as_letter(node, letter(at), name));
+    let mut parts = typed.collect::<Planned<Vec<_>>>()?;
     // Values of one type, which the result may have too.
-    let is_common = |at: usize| "an".contains(letters[at.min(letters.len() - 1)]);
-    let common = (0..parts.len()).filter(|at| is_common(*at));
-    let mut common = same_kind(common.map(|at| parts[at].clone()).collect())?;
+    let places: Vec<usize> = (0..parts.len()).filter(|at| "an".contains(letter(*at))).collect();
+    let common = same_kind(places.iter().map(|at| parts[*at].clone()).collect())?;
     let kind = common.first().map_or(Kind::Null, Node::kind);
-    for at in (0..parts.len()).rev().filter(|at| is_common(*at)) {
-        parts[at] = common.pop().unwrap_or(Node::int(0));
+    for (at, node) in places.into_iter().zip(common) {
+        parts[at] = node;
     }
     let kind = match function.gives {
         'b' => Kind::Bool,

@@ -66,10 +66,9 @@ fn key_of(row: &[Cell<'_>]) -> Vec<u8> {
     key
 }
 
-/// The bounds of a frame: by rows, or up to the rows that are equal in order. None is unbounded.
+/// The bounds of a frame: by rows, or up to the rows that are equal in order, which are all rows without an order. None is unbounded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Frame {
-    All,
     Peers,
     Rows(Option<i64>, Option<i64>),
 }

@@ -300,7 +300,7 @@ impl Scope<'_> {
             (Some(over), reduced) => {
                 let spec = self.window_spec(over)?;
                 let order = spec.order_by.iter().map(|by| self.order(by)).collect::<Planned<Vec<_>>>()?;
-                let frame = frame(&spec, !order.is_empty())?;
+                let frame = frame(&spec)?;
                 let by = self.all(&spec.partition_by)?;
                 calls::window(&name, reduced, args, by, order, frame)
             }
@@ -333,9 +333,8 @@ pub(super) fn order_of(by: Node, options: &sqlparser::ast::OrderByOptions) -> Or
     Order { by, descends: options.asc == Some(false), nulls_last: options.nulls_first != Some(true) }
 }
 
-fn frame(spec: &WindowSpec, has_order: bool) -> Planned<Frame> {
-    let up_to_row = if has_order { Frame::Peers } else { Frame::All };
-    let Some(frame) = &spec.window_frame else { return Ok(up_to_row) };
+fn frame(spec: &WindowSpec) -> Planned<Frame> {
+    let Some(frame) = &spec.window_frame else { return Ok(Frame::Peers) };
     let bound = |bound: &WindowFrameBound| -> Option<Option<i64>> {
         let rows = |rows: &Option<Box<Expr>>| match rows.as_deref() {
             None => Some(None),
@@ -351,8 +350,8 @@ fn frame(spec: &WindowSpec, has_order: bool) -> Planned<Frame> {
     let last = frame.end_bound.as_ref().unwrap_or(&WindowFrameBound::CurrentRow);
     let is_unbounded = matches!(frame.start_bound, WindowFrameBound::Preceding(None));
     match (frame.units, last) {
-        (_, WindowFrameBound::Following(None)) if is_unbounded => Ok(Frame::All),
-        (WindowFrameUnits::Range, WindowFrameBound::CurrentRow) if is_unbounded => Ok(up_to_row),
+        (_, WindowFrameBound::Following(None)) if is_unbounded => Ok(Frame::Rows(None, None)),
+        (WindowFrameUnits::Range, WindowFrameBound::CurrentRow) if is_unbounded => Ok(Frame::Peers),
         (WindowFrameUnits::Rows, last) => match (bound(&frame.start_bound), bound(last)) {
             (Some(start), Some(end)) if start.is_none_or(|start| end.is_none_or(|end| start <= end)) => {
                 Ok(Frame::Rows(start, end))

@@ -10,7 +10,7 @@ use super::order::{at_place, orders, ordinal, sorted};
 use super::title::title;
 use polars::prelude::{JoinType, UniqueKeepStrategy};
 use sqlparser::ast::{
-    Distinct, ExcludeSelectItem, Expr, GroupByExpr, OrderBy, Select, SelectItem,
+    Distinct, ExcludeSelectItem, Expr, GroupByExpr, Ident, OrderBy, Select, SelectItem,
     SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
 };
 use std::collections::HashMap;
@@ -143,7 +143,8 @@ impl Selection<'_> {
             let node = self.scope(&outputs).node(expr)?;
             let name = match (name, expr) {
                 (Some(name), _) => name,
-                (None, Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => self.named_as(expr)?,
+                (None, Expr::Identifier(name)) => self.named_as(std::slice::from_ref(name))?,
+                (None, Expr::CompoundIdentifier(names)) => self.named_as(names)?,
                 (None, expr) => title(expr),
             };
             outputs.push((name, node));
@@ -212,12 +213,7 @@ impl Selection<'_> {
         })
     }
 
-    fn named_as(&self, expr: &Expr) -> Planned<String> {
-        let name = match expr {
-            Expr::Identifier(name) => std::slice::from_ref(name),
-            Expr::CompoundIdentifier(names) => names,
-            _ => &[],
-        };
+    fn named_as(&self, name: &[Ident]) -> Planned<String> {
         let written = name.last().map(|name| name.value.clone()).unwrap_or_default();
         Ok(find(&self.columns, name)?.map_or(written, |column| column.name.clone()))
     }

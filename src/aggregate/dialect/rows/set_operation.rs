@@ -80,7 +80,7 @@ impl Planner<'_> {
 
 /// The number of each row among those that are equal to it.
 fn number_of_equal(columns: &[Column]) -> Lazy {
-    let (seen, frame, by) = (Seen::RowNumber, Frame::All, columns.iter().map(Column::node).collect());
+    let (seen, frame, by) = (Seen::RowNumber, Frame::Peers, columns.iter().map(Column::node).collect());
     let window = Window { seen, of: Vec::new(), by, order: Vec::new(), frame, kind: Kind::Integer };
     window.in_polars(&columns[0].id)
 }

@@ -177,7 +177,6 @@ impl<'g> Group<'g> {
 /// The rows of a frame.
 fn frame_of(frame: Frame, at: usize, count: usize, peers: &Range<usize>) -> Range<usize> {
     match frame {
-        Frame::All => 0..count,
         Frame::Peers => 0..peers.end,
         Frame::Rows(start, end) => {
             let place = |rows: i64| (at as i64).saturating_add(rows).clamp(0, count as i64) as usize;
