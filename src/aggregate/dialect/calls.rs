@@ -1,6 +1,6 @@
 //! Calls of functions by name: of one row, of many rows, of a window.
 
-use super::coerce::{arithmetic, as_letter, call, case, cast_as, folded, named, same_kind};
+use super::coerce::{arithmetic, as_letter, call, case, cast_as, folded, same_kind};
 use super::functions as f;
 use super::node::{Frame, Function, Node, Order, Seen, Window};
 use super::reduce::{REDUCES, Reduce};
@@ -46,7 +46,7 @@ pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
         }
         ("date", 1) => cast_as(args.remove(0), Kind::Day, 64, false),
         ("date_part" | "datepart", 2) if ["year", "month", "day", "quarter"].contains(&&*text(&args[0])) => {
-            call(named(&text(&args[0]))?, args.split_off(1))
+            scalar(&text(&args[0]), args.split_off(1))
         }
         ("substr" | "substring", 3)
             if args[1].whole().is_some_and(|from| from > 0)
@@ -54,8 +54,10 @@ pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
         {
             call(&f::SLICE, args)
         }
-        _ if f::FUNCTIONS.iter().any(|function| function.names.contains(&name)) => call(named(name)?, args),
-        _ => no_function(name),
+        _ => match f::FUNCTIONS.iter().find(|function| function.names.contains(&name)) {
+            Some(function) => call(function, args),
+            None => no_function(name),
+        },
     }
 }
 
@@ -71,7 +73,6 @@ pub(super) fn refuse_other(name: &str) -> Planned<()> {
 }
 
 fn no_function<T>(name: &str) -> Planned<T> {
-    refuse_other(name)?;
     let ours = f::FUNCTIONS.iter().flat_map(|function| function.names);
     let known: Vec<&str> = ours.chain(REDUCES.iter().flat_map(|(names, ..)| *names)).copied().collect();
     match nearest(name, known.iter().copied(), ALIKE) {

@@ -15,12 +15,6 @@ const QUOTES: &str = "a text is in single quotes, a number in none: zip = '33101
 /// Longer lists are looked up.
 const MOST_COMPARED: usize = 12;
 
-/// A function by its name.
-pub(super) fn named(name: &str) -> Planned<&'static Function> {
-    let found = f::FUNCTIONS.iter().find(|function| function.names.contains(&name));
-    found.map_or_else(|| not_here(name), Ok)
-}
-
 /// A call with its arguments in the types that the function takes.
 pub(super) fn call(function: &'static Function, given: Vec<Node>) -> Planned<Node> {
     let name = function.names[0];

@@ -2,7 +2,7 @@
 
 use super::calls;
 use super::coerce::{
-    arithmetic, call, case, cast_as, constant_as, in_cells, in_list, named, negated_if, not, shown, to_bool,
+    arithmetic, call, case, cast_as, constant_as, in_cells, in_list, negated_if, not, shown, to_bool,
 };
 use super::days::interval;
 use super::functions as f;
@@ -148,7 +148,7 @@ impl Scope<'_> {
 
     /// A condition, with a value in place of NULL.
     fn is_known(&self, of: &Expr, instead: bool) -> Planned<Node> {
-        call(named("coalesce")?, vec![self.condition(of)?, Node::bool(instead)])
+        calls::scalar("coalesce", vec![self.condition(of)?, Node::bool(instead)])
     }
 
     fn unary(&self, op: UnaryOperator, expr: &Expr) -> Planned<Node> {

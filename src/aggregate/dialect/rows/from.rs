@@ -1,6 +1,7 @@
 //! The rows that a query reads: tables, views, subqueries, and their joins.
 
-use super::super::coerce::{call, named};
+use super::super::calls::scalar;
+use super::super::coerce::call;
 use super::super::functions as f;
 use super::super::names::{Column, Ids, Rows, find, no_column, unique};
 use super::super::node::{Id, Node};
@@ -23,7 +24,7 @@ pub(super) fn conjuncts(of: Node) -> Vec<Node> {
 }
 
 /// Rows of which every condition holds.
-pub(super) fn filtered(mut rows: Rows, conditions: Vec<Node>) -> Rows {
+pub(super) fn filtered(mut rows: Rows, conditions: impl IntoIterator<Item = Node>) -> Rows {
     for condition in conditions {
         if condition == Node::bool(true) {
             continue;
@@ -100,7 +101,7 @@ fn using(
     for (one, other) in merged.into_iter().rev() {
         let node = match how {
             JoinType::Right => other.node(),
-            JoinType::Full => call(named("coalesce")?, vec![one.node(), other.node()])?,
+            JoinType::Full => scalar("coalesce", vec![one.node(), other.node()])?,
             _ => one.node(),
         };
         let id = ids.next();

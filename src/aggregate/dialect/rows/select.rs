@@ -59,14 +59,10 @@ impl Selection<'_> {
         }
         let mut clauses = self.clauses(outputs)?;
         let (rows, conditions) = self.source(conditions)?;
-        let mut rows = self.groups(rows, conditions, &mut clauses)?;
-        if let Some(having) = clauses.having.take() {
-            rows = filtered(rows, vec![having]);
-        }
-        rows = windowed(rows, clauses.nodes(), self.ids)?;
-        if let Some(qualify) = clauses.qualify.take() {
-            rows = filtered(rows, vec![qualify]);
-        }
+        let rows = self.groups(rows, conditions, &mut clauses)?;
+        let rows = filtered(rows, clauses.having.take());
+        let rows = windowed(rows, clauses.nodes(), self.ids)?;
+        let rows = filtered(rows, clauses.qualify.take());
         self.result(rows, clauses)
     }
 
