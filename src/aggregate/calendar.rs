@@ -30,23 +30,23 @@ pub(crate) struct DayCount {
 }
 
 /// What coverage says of one day, all listings together.
-pub(super) struct Covered<'a> {
+pub(super) struct Covered {
     pub(super) expected: i64,
     pub(super) landed: i64,
     pub(super) complete: bool,
     pub(super) settled: bool,
-    listings: BTreeSet<&'a str>,
+    /// Whether a listing of all types was read, which has no fictitious names.
+    is_untyped: bool,
+    has_names: bool,
 }
 
-impl Covered<'_> {
-    /// Whether a listing of all types was read, which has no fictitious names.
-    fn is_untyped(&self) -> bool {
-        self.listings.contains(EVERY_OTHER_TYPE)
-    }
+impl Covered {
+    const NOTHING: Self =
+        Self { expected: 0, landed: 0, complete: true, settled: true, is_untyped: false, has_names: false };
 
     /// Whether the listing of fictitious names was not read.
-    pub(super) fn lacks_names(&self) -> bool {
-        self.is_untyped() && !self.listings.contains(EntityType::Fictitious.key())
+    pub(super) const fn lacks_names(&self) -> bool {
+        self.is_untyped && !self.has_names
     }
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn days(filings: &BTreeMap<Date, DayCount>, coverage: &[CoverageRow],
     let dates: BTreeSet<Date> = filings.keys().chain(covered.keys()).copied().collect();
     let day = |date: &Date| {
         let covered = covered.get(date);
-        let is_read = |covered: &&Covered<'_>| covered.is_untyped() && !covered.lacks_names();
+        let is_read = |covered: &&Covered| covered.is_untyped && covered.has_names;
         let nothing = DayCount { listed: 0, filed: Some(0) };
         let count = filings.get(date).copied().unwrap_or(nothing);
         let proven = covered.filter(is_read).filter(|_| *date <= today);
@@ -118,20 +118,19 @@ fn mark_growing(days: &mut [DayRow], comparable: &BTreeMap<Date, i64>) {
 }
 
 /// What coverage says of each day.
-pub(super) fn covered(coverage: &[CoverageRow]) -> BTreeMap<Date, Covered<'_>> {
+pub(super) fn covered(coverage: &[CoverageRow]) -> BTreeMap<Date, Covered> {
     let untyped = coverage.iter().filter(|row| row.entity_type == EVERY_OTHER_TYPE);
     let untyped: BTreeSet<Date> = untyped.map(|row| row.filed_date).collect();
     let counts = |row: &&CoverageRow| counts_in_sums(&row.entity_type, untyped.contains(&row.filed_date));
     let mut days = BTreeMap::new();
     for row in coverage.iter().filter(counts) {
-        let listings = BTreeSet::new();
-        let nothing = Covered { expected: 0, landed: 0, complete: true, settled: true, listings };
-        let day: &mut Covered<'_> = days.entry(row.filed_date).or_insert(nothing);
+        let day = days.entry(row.filed_date).or_insert(Covered::NOTHING);
         day.expected += row.expected;
         day.landed += row.landed;
         day.complete &= row.complete;
         day.settled &= row.settled;
-        day.listings.insert(&row.entity_type);
+        day.is_untyped |= row.entity_type == EVERY_OTHER_TYPE;
+        day.has_names |= row.entity_type == EntityType::Fictitious.key();
     }
     days
 }

@@ -3,7 +3,7 @@
 use super::convert::{cast_cell, day_of};
 use super::functions as f;
 use super::node::{Function, Id, Node, Set};
-use super::refusal::{Planned, Refusal, not_here, wrong};
+use super::refusal::{Planned, not_here, wrong};
 use super::value::{Cell, Cells, Kind, MOST_PLACES, column_of};
 use polars::prelude::{DataFrame, IntoLazy as _, NamedFrom as _, Series};
 use sqlparser::ast::BinaryOperator;
@@ -289,7 +289,7 @@ pub(super) fn folded(node: Node) -> Planned<Node> {
     }
     // As of a column each, so that there is one way to compute it.
     let mut literals = Vec::new();
-    let over = node.with_parts::<Refusal>(&mut |part| {
+    let over = node.with_parts(&mut |part| {
         let Node::Literal(cell, kind) = part else { return not_here("such an expression") };
         let id: Id = format!("part{}", literals.len()).into();
         literals.push(column_of(id.clone(), *kind, std::iter::once(Ok(cell.clone())))?);

@@ -82,7 +82,7 @@ fn are_older_fewer(months: &[MonthFigures], filed_by_year: &BTreeMap<String, i64
 }
 
 fn coverage_days(coverage: &[CoverageRow]) -> Vec<CoverageDay> {
-    let day = |(day, covered): (Date, Covered<'_>)| CoverageDay {
+    let day = |(day, covered): (Date, Covered)| CoverageDay {
         day,
         expected: covered.expected,
         landed: covered.landed,

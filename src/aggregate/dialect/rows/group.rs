@@ -4,7 +4,7 @@ use super::super::functions as f;
 use super::super::names::{Column, Ids, Rows};
 use super::super::node::{Id, Node};
 use super::super::reduce::Reduce;
-use super::super::refusal::{Planned, Refusal, wrong};
+use super::super::refusal::{Planned, wrong};
 use super::super::value::{Cell, Kind};
 use crate::aggregate::count::{FILED_DATE, Key, MOST_KEYS, counted};
 use polars::prelude::{Expr as Lazy, IntoLazy as _, UniqueKeepStrategy, col};
@@ -91,7 +91,7 @@ pub(super) fn windowed(mut rows: Rows, nodes: Vec<&mut Node>, ids: &Ids) -> Plan
         if node.parts().into_iter().any(Node::has_window) {
             return wrong("a window is of another window", "compute the inner one in a WITH or a subquery");
         }
-        let over_columns = node.with_parts::<Refusal>(&mut |part| Ok(ids.column(part, &mut steps)))?;
+        let over_columns = node.with_parts(&mut |part| Ok(ids.column(part, &mut steps)))?;
         let Node::Window(window) = over_columns else { continue };
         let id = ids.next();
         windows.push(window.in_polars(&row).alias(id.clone()));

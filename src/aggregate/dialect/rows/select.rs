@@ -30,11 +30,11 @@ pub(super) struct Selection<'s> {
 struct Clauses {
     /// Names and values of the result.
     outputs: Vec<(String, Node)>,
-    keys: Vec<Node>,
+    /// None without groups.
+    keys: Option<Vec<Node>>,
     having: Option<Node>,
     qualify: Option<Node>,
     order: Vec<Order>,
-    is_grouped: bool,
 }
 
 impl Selection<'_> {
@@ -83,10 +83,7 @@ impl Selection<'_> {
 
     /// The rows of which the conditions hold, in groups if the query has some.
     fn groups(&self, rows: Rows, conditions: Vec<Node>, clauses: &mut Clauses) -> Planned<Rows> {
-        if !clauses.is_grouped {
-            return Ok(filtered(rows, conditions));
-        }
-        let keys = std::mem::take(&mut clauses.keys);
+        let Some(keys) = clauses.keys.take() else { return Ok(filtered(rows, conditions)) };
         if clauses.having.is_none()
             && let Some(counted) = plain_count(&rows, &conditions, &keys, clauses.nodes())?
         {
@@ -171,7 +168,7 @@ impl Selection<'_> {
             }
             keys
         });
-        Ok(Clauses { outputs, keys, having, qualify, order, is_grouped })
+        Ok(Clauses { outputs, keys: is_grouped.then_some(keys), having, qualify, order })
     }
 
     /// What is grouped by.
