@@ -49,8 +49,8 @@ pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
             scalar(&text(&args[0]), args.split_off(1))
         }
         ("substr" | "substring", 3)
-            if args[1].whole().is_some_and(|from| from > 0)
-                && args[2].whole().is_some_and(|length| length >= 0) =>
+            if args[1].number().is_some_and(|from| from > 0)
+                && args[2].number().is_some_and(|length| length >= 0) =>
         {
             call(&f::SLICE, args)
         }
@@ -85,7 +85,7 @@ fn no_function<T>(name: &str) -> Planned<T> {
 fn round(mut args: Vec<Node>) -> Planned<Node> {
     let places = if args.len() == 2 { args.pop() } else { None };
     let of = args.pop().unwrap_or(Node::int(0));
-    let wanted = places.as_ref().map_or(Some(0), Node::whole);
+    let wanted = places.as_ref().map_or(Some(0), Node::number);
     match (of.kind(), wanted) {
         (kind @ (Kind::Integer | Kind::Decimal(_)), Some(wanted)) => {
             let has = i64::from(kind.places().unwrap_or(0));
@@ -179,7 +179,7 @@ pub(super) fn window(
     frame: Frame,
 ) -> Planned<Node> {
     let lag = |args: &mut Vec<Node>, sign: i64| -> Planned<Seen> {
-        let rows = if args.len() > 1 { args.remove(1).whole() } else { Some(1) };
+        let rows = if args.len() > 1 { args.remove(1).number() } else { Some(1) };
         let Some(rows) = rows else {
             return not_here(format_args!("{name} by a number of rows that is no literal"));
         };

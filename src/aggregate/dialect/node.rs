@@ -145,7 +145,7 @@ impl Node {
     }
 
     /// The number of a literal.
-    pub(super) fn whole(&self) -> Option<i64> {
+    pub(super) fn number(&self) -> Option<i64> {
         if let Self::Literal(Cell::Int(of), Kind::Integer) = self { Some(*of) } else { None }
     }
 

@@ -229,9 +229,9 @@ impl<'a> Cell<'a> {
 /// A number of units of a decimal place as text.
 fn with_places(of: i64, places: u8) -> String {
     let (unit, width) = (10_u64.pow(places.into()), usize::from(places));
-    let (whole, part) = (of.unsigned_abs() / unit, of.unsigned_abs() % unit);
+    let (units, part) = (of.unsigned_abs() / unit, of.unsigned_abs() % unit);
     let sign = if of < 0 { "-" } else { "" };
-    if places == 0 { of.to_string() } else { format!("{sign}{whole}.{part:0width$}") }
+    if places == 0 { of.to_string() } else { format!("{sign}{units}.{part:0width$}") }
 }
 
 /// The cells of a column, or a literal in place of one.

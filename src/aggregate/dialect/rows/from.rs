@@ -39,6 +39,23 @@ pub(super) fn filtered(mut rows: Rows, conditions: impl IntoIterator<Item = Node
     rows
 }
 
+/// All tables of a `FROM`, joined on the conditions that are about them; and the other conditions. A `SELECT` without tables reads one row.
+pub(super) fn all_joined(
+    sources: Vec<Rows>,
+    mut conditions: Vec<Node>,
+    ids: &Ids,
+) -> Planned<(Rows, Vec<Node>)> {
+    let mut sources = sources.into_iter();
+    let Some(mut rows) = sources.next() else { return not_here("EXISTS without FROM") };
+    for right in sources {
+        let is_here = |node: &Node| node.reads_only(|id| rows.has(id) || right.has(id));
+        let (on, later) = conditions.into_iter().partition(is_here);
+        conditions = later;
+        rows = matched(rows, right, JoinType::Inner, on, ids)?;
+    }
+    Ok((rows, conditions))
+}
+
 /// Plans a join. `ids` names its columns.
 pub(super) fn joined(
     left: Rows,
@@ -135,13 +152,7 @@ fn is_of_left(how: &JoinType) -> bool {
 }
 
 /// Joins rows on conditions: equations of both sides are looked up, the others filter what was found.
-pub(super) fn matched(
-    mut left: Rows,
-    mut right: Rows,
-    how: JoinType,
-    on: Vec<Node>,
-    ids: &Ids,
-) -> Planned<Rows> {
+fn matched(mut left: Rows, mut right: Rows, how: JoinType, on: Vec<Node>, ids: &Ids) -> Planned<Rows> {
     let (mut equal, mut of_left, mut of_right, mut others) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for condition in on {
         let is_left = |node: &Node| node.reads_only(|id| left.has(id));

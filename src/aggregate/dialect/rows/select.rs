@@ -4,11 +4,11 @@ use super::super::names::{Column, Ids, Rows, find, is_same, unique};
 use super::super::node::{Node, Order};
 use super::super::refusal::{Planned, not_here, unknown, wrong};
 use super::super::resolve::{Answer, Scope, order_of};
-use super::from::{conjuncts, filtered, matched};
+use super::from::{all_joined, conjuncts, filtered};
 use super::group::{grouped, plain_count, windowed};
 use super::order::{at_place, orders, ordinal, sorted};
 use super::title::title;
-use polars::prelude::{JoinType, UniqueKeepStrategy};
+use polars::prelude::UniqueKeepStrategy;
 use sqlparser::ast::{
     Distinct, ExcludeSelectItem, Expr, GroupByExpr, Ident, OrderBy, Select, SelectItem,
     SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
@@ -58,27 +58,12 @@ impl Selection<'_> {
             );
         }
         let mut clauses = self.clauses(outputs)?;
-        let (rows, conditions) = self.source(conditions)?;
+        let (rows, conditions) = all_joined(std::mem::take(&mut self.sources), conditions, self.ids)?;
         let rows = self.groups(rows, conditions, &mut clauses)?;
         let rows = filtered(rows, clauses.having.take());
         let rows = windowed(rows, clauses.nodes(), self.ids)?;
         let rows = filtered(rows, clauses.qualify.take());
         self.result(rows, clauses)
-    }
-
-    /// The tables joined, and the conditions that are left.
-    fn source(&mut self, mut conditions: Vec<Node>) -> Planned<(Rows, Vec<Node>)> {
-        let mut sources = std::mem::take(&mut self.sources).into_iter();
-        let Some(mut rows) = sources.next() else {
-            return wrong("nothing is selected from", "such as: FROM filings");
-        };
-        for right in sources {
-            let is_here = |node: &Node| node.reads_only(|id| rows.has(id) || right.has(id));
-            let (on, later) = conditions.into_iter().partition(is_here);
-            conditions = later;
-            rows = matched(rows, right, JoinType::Inner, on, self.ids)?;
-        }
-        Ok((rows, conditions))
     }
 
     /// The rows of which the conditions hold, in groups if the query has some.

@@ -6,12 +6,12 @@ use super::super::node::{Id, Node, Set};
 use super::super::refusal::{Planned, not_here, wrong};
 use super::super::resolve::{Answer, Scope};
 use super::super::value::{Cell, Cells, Kind};
-use super::from::{conjuncts, filtered, matched, sides};
+use super::from::{all_joined, conjuncts, filtered, sides};
 use super::group::grouped;
 use super::order::orders_kept;
 use super::query::{Named, Planner};
 use super::select::has_groups;
-use polars::prelude::{JoinType, PolarsResult, Series};
+use polars::prelude::{PolarsResult, Series};
 use sqlparser::ast::{Expr, Query, Select, SelectItem, SetExpr, Visit, Visitor};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -86,12 +86,8 @@ impl Planner<'_> {
         if query.limit_clause.is_some() || is_counted(select, &scope)? {
             return not_here("EXISTS with a count or a limit that depends on the query around it");
         }
-        let (mut keys, mut given) = (Vec::new(), Vec::new());
-        for node in around {
-            let (key, of) = equation(node, &is_outer)?;
-            keys.push(key);
-            given.push(of);
-        }
+        let equations = around.into_iter().map(|node| equation(node, &is_outer));
+        let (keys, given) = equations.collect::<Planned<Vec<_>>>()?.into_iter().unzip();
         self.matching(sources, within, keys, given)
     }
 
@@ -107,11 +103,7 @@ impl Planner<'_> {
         keys: Vec<Node>,
         given: Vec<Node>,
     ) -> Planned<Answer> {
-        let mut sources = sources.into_iter();
-        let Some(mut rows) = sources.next() else { return not_here("EXISTS without FROM") };
-        for right in sources {
-            rows = matched(rows, right, JoinType::Inner, Vec::new(), &self.ids)?;
-        }
+        let (rows, within) = all_joined(sources, within, &self.ids)?;
         let rows = grouped(filtered(rows, within), &keys, Vec::new(), &self.ids)?;
         let frame = orders_kept(rows.frame).collect()?;
         let series: Vec<Series> =
