@@ -16,11 +16,6 @@ pub(super) trait Tables: Sync {
     fn rows(&self, table: &str) -> Option<Result<(LazyFrame, Vec<PathBuf>), PolarsError>>;
 
     fn names(&self) -> Vec<&str>;
-
-    /// Size of the files of a table; 0 where none is read.
-    fn bytes(&self, _table: &str) -> u64 {
-        0
-    }
 }
 
 impl Tables for SnapshotFiles {
@@ -31,11 +26,6 @@ impl Tables for SnapshotFiles {
 
     fn names(&self) -> Vec<&str> {
         self.iter().filter(|(_, files)| !files.is_empty()).map(|(known, _)| known.as_str()).collect()
-    }
-
-    fn bytes(&self, table: &str) -> u64 {
-        let files = self.get(table).into_iter().flatten();
-        files.filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum()
     }
 }
 

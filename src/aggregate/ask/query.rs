@@ -40,10 +40,6 @@ impl Tables for OrEmpty<'_> {
     fn names(&self) -> Vec<&str> {
         self.0.keys().map(String::as_str).collect()
     }
-
-    fn bytes(&self, table: &str) -> u64 {
-        self.0.bytes(table)
-    }
 }
 
 #[cfg(test)]

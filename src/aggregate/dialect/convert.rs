@@ -58,11 +58,12 @@ pub(super) fn cast_cell(
 }
 
 const fn fits(of: i64, bits: u8) -> bool {
-    of <= most(bits) && of >= -most(bits) - 1
+    let most = i64::MAX >> (64 - bits);
+    of <= most && of >= -most - 1
 }
 
 /// Units of one decimal place as those of another, rounded half away from 0.
-pub(super) fn rescaled(of: i64, places: u8, wanted: u8) -> Option<i64> {
+fn rescaled(of: i64, places: u8, wanted: u8) -> Option<i64> {
     if wanted >= places {
         return of.checked_mul(10_i64.checked_pow((wanted - places).into())?);
     }
@@ -79,16 +80,11 @@ pub(super) fn day_of(text: &str) -> Option<i32> {
 }
 
 /// The time of a text `YYYY-MM-DD HH:MM:SS`, in UTC, as microseconds since 1970.
-pub(super) fn time_of(text: &str) -> Option<i64> {
+fn time_of(text: &str) -> Option<i64> {
     if let Some(day) = day_of(text) {
         return Some(i64::from(day) * DAY_MICROS);
     }
     let plain = text.strip_suffix("+00").or_else(|| text.strip_suffix('Z')).unwrap_or(text);
     let time = plain.parse::<jiff::civil::DateTime>().ok().filter(|_| plain.len() >= 19)?;
     Some(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond())
-}
-
-/// Largest whole number of some bits.
-const fn most(bits: u8) -> i64 {
-    i64::MAX >> (64 - bits)
 }

@@ -59,8 +59,9 @@ fn planned(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
         columns.push((name, kind));
     }
     let frame = rows.frame.select(selected);
-    let bytes = tables_of(&query).iter().map(|table| tables.bytes(table)).sum();
-    Ok(Plan { frame, columns, bytes })
+    let files = tables_of(&query).into_iter().filter_map(|table| Some(tables.rows(&table)?.ok()?.1));
+    let sizes = files.flatten().filter_map(|file| std::fs::metadata(file).ok());
+    Ok(Plan { frame, columns, bytes: sizes.map(|file| file.len()).sum() })
 }
 
 impl Plan {

@@ -136,8 +136,8 @@ pub(super) fn unscaled(of: Expr, kind: Kind) -> Expr {
     }
 }
 
-pub(super) fn too_large(what: &str) -> PolarsError {
-    PolarsError::ComputeError(format!("{what} is beyond 64 bits: cast it to DOUBLE first").into())
+fn too_large() -> PolarsError {
+    PolarsError::ComputeError("a sum is beyond 64 bits: cast it to DOUBLE first".into())
 }
 
 /// The sum, none of no values. polars lets it wrap around, which its sum in floats shows.
@@ -145,7 +145,7 @@ fn checked_sum(of: [Expr; 3]) -> Expr {
     let check = |columns: &mut [Column]| -> PolarsResult<Column> {
         let (near, count) = (columns[1].f64()?, columns[2].i64()?);
         if near.iter().flatten().any(|near| near.abs() >= i64::MAX as f64) {
-            return Err(too_large("a sum"));
+            return Err(too_large());
         }
         if count.iter().all(|count| count != Some(0)) {
             return Ok(columns[0].clone());
@@ -208,7 +208,7 @@ impl Tally {
             Reduce::Count => Cell::Int(self.count),
             _ if self.count == 0 => Cell::Null,
             Reduce::Sum if kind == Kind::Double => Cell::Double(self.sum),
-            Reduce::Sum => Cell::Int(i64::try_from(self.whole).map_err(|_| too_large("a sum"))?),
+            Reduce::Sum => Cell::Int(i64::try_from(self.whole).map_err(|_| too_large())?),
             Reduce::Avg if kind == Kind::Double => Cell::Double(self.sum / self.count as f64),
             Reduce::Avg => Cell::Double(self.whole as f64 / self.count as f64 / scale),
             Reduce::Min | Reduce::Max => self.best.clone().unwrap_or(Cell::Null),
