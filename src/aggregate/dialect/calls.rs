@@ -133,10 +133,8 @@ pub(super) fn reduce(
     };
     if name == "count" && args.is_empty() {
         return Ok(Some(match filter {
-            Some(_) => {
-                Node::Reduce(Reduce::Count, Some(Box::new(only_if(Node::bool(true))?)), false, Kind::Bool)
-            }
-            None => Node::Reduce(Reduce::Rows, None, false, Kind::Integer),
+            Some(_) => Node::Reduce(Reduce::Count, Some(Box::new(only_if(Node::bool(true))?)), false),
+            None => Node::Reduce(Reduce::Rows, None, false),
         }));
     }
     if args.len() != takes.len() {
@@ -164,9 +162,7 @@ pub(super) fn reduce(
     } else if is_true_or_false && letter != 'b' {
         of = as_letter(of, letter, name)?;
     }
-    let of = only_if(of)?;
-    let kind = of.kind();
-    Ok(Some(Node::Reduce(reduce, Some(Box::new(of)), is_distinct, kind)))
+    Ok(Some(Node::Reduce(reduce, Some(Box::new(only_if(of)?)), is_distinct)))
 }
 
 /// A function of a window; `reduced` if it is one of many rows.
@@ -189,7 +185,7 @@ pub(super) fn window(
     };
     let given = args.len();
     let (seen, takes) = match (name, reduced) {
-        (_, Some(Node::Reduce(reduce, of, false, _))) => {
+        (_, Some(Node::Reduce(reduce, of, false))) => {
             args = of.map(|of| *of).into_iter().collect();
             (Seen::Reduced(reduce), given)
         }
@@ -210,11 +206,5 @@ pub(super) fn window(
     if given != takes {
         return wrong(format!("{name} has {given} arguments"), format!("it takes {takes}"));
     }
-    let kind = match seen {
-        Seen::Reduced(reduce) => reduce.gives(args.first().map_or(Kind::Integer, Node::kind)),
-        Seen::RowNumber | Seen::Rank | Seen::DenseRank | Seen::Tiles => Kind::Integer,
-        Seen::PercentRank | Seen::CumeDist => Kind::Double,
-        Seen::Lag(_) | Seen::First | Seen::Last | Seen::Nth => args[0].kind(),
-    };
-    Ok(Node::Window(Box::new(Window { seen, of: args, by, order, frame, kind })))
+    Ok(Node::Window(Box::new(Window { seen, of: args, by, order, frame })))
 }

@@ -107,10 +107,18 @@ pub(super) struct Window {
     pub(super) by: Vec<Node>,
     pub(super) order: Vec<Order>,
     pub(super) frame: Frame,
-    pub(super) kind: Kind,
 }
 
 impl Window {
+    pub(super) fn kind(&self) -> Kind {
+        match self.seen {
+            Seen::Reduced(reduce) => reduce.gives(self.of.first().map_or(Kind::Integer, Node::kind)),
+            Seen::RowNumber | Seen::Rank | Seen::DenseRank | Seen::Tiles => Kind::Integer,
+            Seen::PercentRank | Seen::CumeDist => Kind::Double,
+            Seen::Lag(_) | Seen::First | Seen::Last | Seen::Nth => self.of[0].kind(),
+        }
+    }
+
     pub(super) fn parts(&self) -> impl Iterator<Item = &Node> {
         self.of.iter().chain(&self.by).chain(self.order.iter().map(|order| &order.by))
     }
@@ -126,8 +134,8 @@ pub(super) enum Node {
     /// A value in another type, of the bits if it is an integer; NULL where it cannot be, if that is asked for.
     Cast(Box<Node>, Kind, u8, bool),
     In(Vec<Node>, Arc<Set>),
-    /// Of the values, distinct or not; the type is that of the values.
-    Reduce(Reduce, Option<Box<Node>>, bool, Kind),
+    /// Of the values, distinct or not; of rows where there are no values.
+    Reduce(Reduce, Option<Box<Node>>, bool),
     Window(Box<Window>),
 }
 
@@ -157,8 +165,8 @@ impl Node {
             | Self::Case(_, _, kind)
             | Self::Cast(_, kind, ..) => *kind,
             Self::In(..) => Kind::Bool,
-            Self::Reduce(reduce, _, _, kind) => reduce.gives(*kind),
-            Self::Window(window) => window.kind,
+            Self::Reduce(reduce, of, _) => reduce.gives(of.as_ref().map_or(Kind::Integer, |of| of.kind())),
+            Self::Window(window) => window.kind(),
         }
     }
 
@@ -188,9 +196,9 @@ impl Node {
                 Self::Case(cases.collect::<Planned<_>>()?, Box::new(change(other)?), *kind)
             }
             Self::Cast(of, kind, bits, tries) => Self::Cast(Box::new(change(of)?), *kind, *bits, *tries),
-            Self::Reduce(reduce, of, distinct, kind) => {
+            Self::Reduce(reduce, of, distinct) => {
                 let of = of.as_ref().map(|of| change(of).map(Box::new)).transpose()?;
-                Self::Reduce(*reduce, of, *distinct, *kind)
+                Self::Reduce(*reduce, of, *distinct)
             }
             Self::Window(window) => {
                 let (of, by) = (all(&window.of)?, all(&window.by)?);

@@ -19,10 +19,11 @@ pub(super) fn grouped(rows: Rows, keys: &[Node], nodes: Vec<&mut Node>, ids: &Id
     let by: Vec<Lazy> = made.iter().map(|(_, id)| col(id.clone())).collect();
     let (mut of_group, mut after) = (Vec::new(), Vec::new());
     for node in outermost(&nodes, Node::is_reduce) {
-        let Node::Reduce(reduce, of, is_distinct, kind) = &node else { continue };
+        let Node::Reduce(reduce, of, is_distinct) = &node else { continue };
+        let kind = of.as_ref().map_or(Kind::Integer, |of| of.kind());
         let of = of.as_ref().map_or_else(Id::default, |of| ids.of(of, &mut steps));
         let id = ids.next();
-        let (parts, result) = reduce.steps(*kind, *is_distinct, &of, &id);
+        let (parts, result) = reduce.steps(kind, *is_distinct, &of, &id);
         of_group.extend(parts);
         if result != col(id.clone()) {
             after.push(result.alias(id.clone()));

@@ -4,7 +4,6 @@ use super::super::coerce::cast_as;
 use super::super::names::{Column, Rows, unique};
 use super::super::node::{Frame, Seen, Window};
 use super::super::refusal::{Planned, not_here, wrong};
-use super::super::value::Kind;
 use super::order::in_order;
 use super::query::Planner;
 use polars::prelude::{
@@ -81,6 +80,6 @@ impl Planner<'_> {
 /// The number of each row among those that are equal to it.
 fn number_of_equal(columns: &[Column]) -> Lazy {
     let (seen, frame, by) = (Seen::RowNumber, Frame::Peers, columns.iter().map(Column::node).collect());
-    let window = Window { seen, of: Vec::new(), by, order: Vec::new(), frame, kind: Kind::Integer };
+    let window = Window { seen, of: Vec::new(), by, order: Vec::new(), frame };
     window.in_polars(&columns[0].id)
 }

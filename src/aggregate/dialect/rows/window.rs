@@ -18,7 +18,7 @@ impl Window {
         let mut columns = BTreeSet::from([row.clone()]);
         self.parts().for_each(|part| part.add_columns(&mut columns));
         let columns: Vec<Expr> = columns.into_iter().map(col).collect();
-        let dtype = self.kind.in_polars();
+        let dtype = self.kind().in_polars();
         let run = move |columns: &mut [Column]| self.run(columns);
         apply_multiple(
             run,
@@ -54,7 +54,7 @@ impl Window {
                 made[places[group.rows[at]]] = cell;
             }
         }
-        column_of(name, self.kind, made.into_iter().map(Ok))
+        column_of(name, self.kind(), made.into_iter().map(Ok))
     }
 
     /// The rows of each group, in order.
