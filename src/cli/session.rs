@@ -2,6 +2,7 @@
 
 use super::args::Common;
 use super::exit::{self, CommandError};
+use super::output::log::Log;
 use super::output::words::{folded, print, print_json};
 use crate::lake::{Lake, LakeLock, new_run_id};
 use jiff::Timestamp;
@@ -36,6 +37,7 @@ pub(super) struct Session<'a> {
     pub(super) world: &'a World,
     /// Eastern day to run as.
     pub(super) today: Date,
+    pub(super) log: &'a Log,
 }
 
 impl Session<'_> {

@@ -6,7 +6,6 @@ use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake, way_t
 use crate::cli::context::secret::warn_if_readable;
 use crate::cli::context::usage_place::usage_place;
 use crate::cli::exit::{self, CommandError};
-use crate::cli::output::log::Log;
 use crate::cli::output::words::print;
 use crate::cli::session::{Session, Signals};
 use crate::serve::{
@@ -24,11 +23,7 @@ use tokio::sync::oneshot;
 /// Files a server has open apart from the sockets of its clients, rounded up.
 const OTHER_OPEN_FILES: u64 = 64;
 
-pub(crate) async fn serve(
-    session: &Session<'_>,
-    arguments: &ServeArguments,
-    log: &Log,
-) -> Result<u8, CommandError> {
+pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> Result<u8, CommandError> {
     let (listener, address) = bind(&arguments.listen).await?;
     let tls = tls_files(arguments);
     warn_if_in_the_clear(address, tls.is_some(), arguments.public_url.as_deref());
@@ -59,7 +54,7 @@ pub(crate) async fn serve(
         },
         linger: DEFAULT_LINGER,
         metrics,
-        log_lines_dropped: log.dropped.clone(),
+        log_lines_dropped: session.log.dropped.clone(),
     };
     let mut signals = Signals::listen()?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };
