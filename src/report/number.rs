@@ -59,7 +59,7 @@ pub(super) fn share(ratio: Option<f64>) -> String {
 }
 
 /// A duration: `4.2 s`, `12 min 5 s`.
-pub(super) fn span(secs: f64) -> String {
+pub(crate) fn span(secs: f64) -> String {
     if secs < 60.0 {
         return format!("{secs:.1} s");
     }
