@@ -3,11 +3,12 @@
 use super::args::Common;
 use super::exit::{self, CommandError};
 use super::output::log::Log;
-use super::output::words::{folded, print, print_json};
+use super::output::words::{folded, lines, print, print_json};
 use crate::lake::{Lake, LakeLock, new_run_id};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
+use std::fmt;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -95,16 +96,16 @@ impl Session<'_> {
         Ok(random[..6].iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
     }
 
-    /// Prints the result of a command: one JSON object with `--json`, text without. Returns the exit code of success.
+    /// Prints the result of a command: one JSON object with `--json`, else what `write` writes. Returns the exit code of success.
     pub(super) fn report(
         &self,
         value: &impl Serialize,
-        text: impl FnOnce() -> String,
+        write: impl FnOnce(&mut String) -> fmt::Result,
     ) -> Result<u8, CommandError> {
         if self.common.json {
             print_json(value)?
         } else {
-            print(&fit(text()))?
+            print(&fit(lines(write)))?
         }
         Ok(exit::DONE)
     }

@@ -31,17 +31,10 @@ fn of_day(news: &News, day: &str) -> Markup {
 fn counts(caption: &str, of: &str, counts: &BTreeMap<String, NewsCounts>, name: fn(&str) -> &str) -> Markup {
     let mut rows: Vec<(&String, &NewsCounts)> = counts.iter().collect();
     rows.sort_by_key(|(_, counts)| Reverse(counts.appeared + counts.vanished));
-    tall(
-        caption,
-        None,
-        caption,
-        heads(&[of], &["new", "gone", "back"]),
-        html! {
-            @for (key, counts) in rows {
-                (row(name(key), &[counts.appeared, counts.vanished, counts.returned].map(integer)))
-            }
-        },
-    )
+    let rows = html! { @for (key, counts) in rows {
+        (row(name(key), &[counts.appeared, counts.vanished, counts.returned].map(integer)))
+    } };
+    tall(caption, None, caption, heads(&[of], &["new", "gone", "back"]), rows)
 }
 
 fn newest(businesses: &[NewBusiness]) -> Markup {

@@ -84,18 +84,11 @@ pub(super) fn months(figures: &[MonthFigures], most: usize) -> Markup {
 /// Of the businesses filed in each year, those that are still listed.
 pub(super) fn years(years: &[Period]) -> Markup {
     let filed = |year: &Period| year.by_type.values().sum::<i64>();
-    let heads = heads(&["year"], &["filed", "still listed", "share"]);
-    wide(
-        None,
-        "Businesses by year of filing",
-        heads,
-        html! {
-            @for year in years.iter().rev().filter(|year| filed(year) > 0) {
-                @let (filed, listed) = (filed(year), year.listed());
-                (row(&year.name, &[integer(filed), integer(listed), share(Some(listed as f64 / filed as f64))]))
-            }
-        },
-    )
+    let rows = html! { @for year in years.iter().rev().filter(|year| filed(year) > 0) {
+        @let (filed, listed) = (filed(year), year.listed());
+        (row(&year.name, &[integer(filed), integer(listed), share(Some(listed as f64 / filed as f64))]))
+    } };
+    wide(None, "Businesses by year of filing", heads(&["year"], &["filed", "still listed", "share"]), rows)
 }
 
 fn change_cell(ratio: Option<f64>) -> Markup {

@@ -15,6 +15,7 @@ use crate::lake::{Lake, LakeError};
 use jiff::civil::{Date, date};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// A larger difference from the API's clock is noted.
@@ -78,7 +79,7 @@ pub(crate) async fn doctor(session: &Session<'_>) -> Result<u8, CommandError> {
     }
     let code = worst(&findings);
     let value = serde_json::json!({ "findings": findings, "requests": requests, "exit_code": code });
-    session.report(&value, || text(&findings, requests))?;
+    session.report(&value, |screen| screen.write_str(&text(&findings, requests)))?;
     Ok(code)
 }
 

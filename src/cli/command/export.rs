@@ -5,7 +5,7 @@ use crate::aggregate::choose_businesses;
 use crate::cli::args::{ExportCommand, Selection, SnapshotName};
 use crate::cli::context::open_lake::{open_lake, snapshot_number};
 use crate::cli::exit::CommandError;
-use crate::cli::output::words::{count, lines, snapshots};
+use crate::cli::output::words::{count, snapshots};
 use crate::cli::session::Session;
 use crate::export::csv::export_csv;
 use crate::export::delta::export_delta;
@@ -49,13 +49,11 @@ fn csv(
     let commit = snapshot(lake, of(lake, what.snapshot)?)?;
     let chosen = condition.map(|condition| businesses(lake, &commit, condition)).transpose()?;
     let files = export_csv(lake, &commit, folder, &what.tables, chosen.as_ref(), raw, what.force)?;
-    session.report(&json!({ "snapshot": commit.snapshot, "path": folder, "files": files }), || {
-        lines(|text| {
-            for file in &files {
-                writeln!(text, "{}: {}", file.path.display(), count(file.rows, "row"))?;
-            }
-            writeln!(text, "{} of snapshot {}", count(files.len() as u64, "table"), commit.snapshot)
-        })
+    session.report(&json!({ "snapshot": commit.snapshot, "path": folder, "files": files }), |text| {
+        for file in &files {
+            writeln!(text, "{}: {}", file.path.display(), count(file.rows, "row"))?;
+        }
+        writeln!(text, "{} of snapshot {}", count(files.len() as u64, "table"), commit.snapshot)
     })
 }
 
@@ -75,9 +73,9 @@ fn database(
 ) -> Result<u8, CommandError> {
     let (commit, rows) =
         export_duckdb(lake, file, of(lake, what.snapshot)?, &what.tables, program, what.force)?;
-    session.report(&json!({ "snapshot": commit.snapshot, "path": file, "rows": rows }), || {
+    session.report(&json!({ "snapshot": commit.snapshot, "path": file, "rows": rows }), |text| {
         let (path, tables) = (file.display(), count(rows.len() as u64, "table"));
-        format!("{path}: {tables} of snapshot {}\n", commit.snapshot)
+        writeln!(text, "{path}: {tables} of snapshot {}", commit.snapshot)
     })
 }
 
@@ -91,21 +89,19 @@ fn delta(
     let report = export_delta(lake, folder, newest, copy)?;
     let mut value = serde_json::to_value(&report).map_err(|error| CommandError::Bug(error.to_string()))?;
     value["path"] = json!(folder);
-    session.report(&value, || {
-        lines(|text| {
-            for made in &report.versions {
-                let (version, snapshot, removed) = (made.version, made.snapshot, made.removed);
-                let added = count(made.added as u64, "file");
-                writeln!(text, "version {version}: snapshot {snapshot}, {added} added, {removed} removed")?;
-            }
-            if !report.pruned.is_empty() {
-                writeln!(text, "left out, since their files were pruned: {}", snapshots(&report.pruned))?;
-            }
-            if report.versions.is_empty() {
-                writeln!(text, "{} has every snapshot", folder.display())?;
-            }
-            Ok(())
-        })
+    session.report(&value, |text| {
+        for made in &report.versions {
+            let (version, snapshot, removed) = (made.version, made.snapshot, made.removed);
+            let added = count(made.added as u64, "file");
+            writeln!(text, "version {version}: snapshot {snapshot}, {added} added, {removed} removed")?;
+        }
+        if !report.pruned.is_empty() {
+            writeln!(text, "left out, since their files were pruned: {}", snapshots(&report.pruned))?;
+        }
+        if report.versions.is_empty() {
+            writeln!(text, "{} has every snapshot", folder.display())?;
+        }
+        Ok(())
     })
 }
 
@@ -119,8 +115,8 @@ fn ducklake(
     let made = export_ducklake(lake, file, program, force)?;
     let newest = made.commit.snapshot;
     let value = json!({ "snapshot": newest, "snapshots": made.snapshots, "path": file, "rows": made.rows });
-    session.report(&value, || {
+    session.report(&value, |text| {
         let (path, versions) = (file.display(), count(made.snapshots.len() as u64, "snapshot"));
-        format!("{path}: {versions} up to {newest}, {}\n", count(made.rows.len() as u64, "table"))
+        writeln!(text, "{path}: {versions} up to {newest}, {}", count(made.rows.len() as u64, "table"))
     })
 }

@@ -9,6 +9,7 @@ use crate::cli::context::pipeline_file::{read_pipeline, reads_sample};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::with_causes;
 use crate::cli::output::metrics_file;
+use crate::cli::output::words::lines;
 use crate::cli::session::{Session, Signals};
 use crate::client::{Ledger, StopSwitch};
 use crate::contract::account::Remaining;
@@ -73,7 +74,7 @@ pub(crate) async fn run(
         is_invented: reads_sample(session, pipeline)?,
         lake_flag: &session.lake_flag(),
     };
-    session.report(&summary, || run_text::run(&summary, &place))?;
+    session.report(&summary, |text| run_text::run(text, &summary, &place))?;
     Ok(summary.exit_code)
 }
 
@@ -94,7 +95,7 @@ pub(crate) async fn plan(session: &Session<'_>, named: Option<&Path>) -> Result<
     }
     let lake = open_lake(session)?;
     let price = Job::new(session, &pipeline).price(&lake).await?;
-    session.report(&price, || run_text::price(&price))
+    session.report(&price, |text| run_text::price(text, &price))
 }
 
 impl<'a> Job<'a> {
@@ -115,7 +116,8 @@ impl<'a> Job<'a> {
     /// Reads the API.
     async fn read(&self, lake: &Lake, yes: bool) -> Result<RunSummary, CommandError> {
         if !yes && needs_confirmation(self.session, self.pipeline, lake)? {
-            confirm(&run_text::price(&self.price(lake).await?), lake)?;
+            let price = self.price(lake).await?;
+            confirm(&lines(|text| run_text::price(text, &price)), lake)?;
         }
         let summary = self
             .with_source(lake, async |context| Ok(crate::pipeline::run(self.pipeline, context).await?))

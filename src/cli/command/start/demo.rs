@@ -32,13 +32,13 @@ pub(crate) async fn demo(session: &Session<'_>) -> Result<u8, CommandError> {
         let pipeline = read_pipeline(session, Some(Path::new(name)))?;
         let (summary, _) = Job::new(session, &pipeline).published(true).await?;
         if summary.exit_code != exit::DONE {
-            session.report(&summary, || format!("{name}: {}\n", summary.outcome.name()))?;
+            session.report(&summary, |text| writeln!(text, "{name}: {}", summary.outcome.name()))?;
             return Ok(summary.exit_code);
         }
         summaries.push(summary);
     }
     if session.common.json {
-        return session.report(&summaries, String::new);
+        return session.report(&summaries, |_| Ok(()));
     }
     print("\nCounties with the most filings of 15 to 44 days ago, and their growth:\n\n")?;
     query::answer(
