@@ -174,7 +174,7 @@ pub(super) fn text_of(write: impl FnOnce(&mut String) -> fmt::Result) -> String 
 }
 
 /// A text as an SQL literal.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
