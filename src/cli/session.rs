@@ -73,20 +73,15 @@ impl Session<'_> {
             .map_err(|source| CommandError::Io(format!("no random bits for {purpose}"), source))
     }
 
-    /// The lock of a lake, under a run id that ends with `purpose`.
-    pub(super) fn lock(&self, lake: &Lake, purpose: &str) -> Result<(LakeLock, String), CommandError> {
-        let run_id = new_run_id(self.now(), purpose, &self.token()?);
-        Ok((lake.lock(&run_id, &(self.world.holder)())?, run_id))
+    /// The id of a run that is made now; it ends with `purpose`.
+    pub(super) fn run_id(&self, purpose: &str) -> Result<String, CommandError> {
+        Ok(new_run_id(self.now(), purpose, &self.token()?))
     }
 
-    /// As [`Session::lock`], for a repair: what a killed run left stays until the repair reports it.
-    pub(super) fn lock_unrepaired(
-        &self,
-        lake: &Lake,
-        purpose: &str,
-    ) -> Result<(LakeLock, String), CommandError> {
-        let run_id = new_run_id(self.now(), purpose, &self.token()?);
-        Ok((lake.lock_unrepaired(&run_id, &(self.world.holder)())?, run_id))
+    /// The lock of a lake, under a run id that ends with `purpose`.
+    pub(super) fn lock(&self, lake: &Lake, purpose: &str) -> Result<(LakeLock, String), CommandError> {
+        let run_id = self.run_id(purpose)?;
+        Ok((lake.lock(&run_id, &(self.world.holder)())?, run_id))
     }
 
     /// Random letters and digits for ids of runs: other hosts make theirs in the same millisecond.

@@ -31,7 +31,9 @@ pub(crate) fn verify(session: &Session<'_>, snapshot: Option<SnapshotName>) -> R
 pub(crate) fn repair_lake(session: &Session<'_>) -> Result<u8, CommandError> {
     let lake = open_lake_as_it_is(session)?;
     let now = session.now();
-    let (lock, run_id) = session.lock_unrepaired(&lake, "repair")?;
+    let run_id = session.run_id("repair")?;
+    // What a killed run left stays until the repair reports it.
+    let lock = lake.lock_unrepaired(&run_id, &(session.world.holder)())?;
     let repaired = repair(&lake, &lock, &run_id, now, session.today).map_err(stays_damaged)?;
     let value = json!({
         "actions": repaired.actions, "snapshot": repaired.snapshot, "left": repaired.left,
