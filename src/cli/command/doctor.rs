@@ -199,7 +199,7 @@ async fn account(session: &Session<'_>, lake: &Lake) -> Result<(Vec<Finding>, u6
     let (key, key_in) =
         api_key(session.world).map_err(|error| note("key", format!("not checked: {error}")))?;
     let no_address = || note("key", "not checked: no address of the API in --base-url or SUNLAKE_BASE_URL");
-    let base_url = &session.common.base_url.as_ref().ok_or_else(no_address)?.url;
+    let base_url = session.common.base_url.as_ref().ok_or_else(no_address)?;
     let access = Access::of_flag(base_url, key, key_in).map_err(|error| failed("key", error))?;
     let (key, now) = (access.key.clone(), session.world.now);
     let (_switch, stop) = StopSwitch::new();

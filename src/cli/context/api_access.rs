@@ -28,7 +28,7 @@ impl Access {
     /// The access of a run.
     pub(crate) fn of_run(session: &Session<'_>, pipeline: &Pipeline) -> Result<Self, CommandError> {
         let (base_url, address_in) = match (&session.common.base_url, &pipeline.spec.source.base_url) {
-            (Some(given), _) => (&given.url, FLAG.to_owned()),
+            (Some(given), _) => (given, FLAG.to_owned()),
             (None, Some(written)) => (written, format!("[source] base_url of {}", pipeline.path.display())),
             (None, None) => {
                 return Err(CommandError::Settings("no address of the API".to_owned())

@@ -107,7 +107,7 @@ fn pipeline_names() -> Vec<String> {
 fn account_variable(session: &Session<'_>) -> Option<&'static str> {
     let is_set = |name: &&str| (session.world.variable)(name).is_some();
     match &session.common.base_url {
-        Some(given) if given.is_typed => Some("--base-url"),
+        Some(_) if session.common.is_url_typed => Some("--base-url"),
         Some(_) => Some("SUNLAKE_BASE_URL"),
         None => ["SUNLAKE_API_KEY", "SUNLAKE_API_KEY_FILE"].into_iter().find(is_set),
     }
@@ -119,7 +119,7 @@ pub(crate) fn reads_sample(session: &Session<'_>, pipeline: &Pipeline) -> Result
     match &session.common.base_url {
         _ if !pipeline.spec.source.embedded => Ok(false),
         None => Ok(true),
-        Some(given) if given.is_typed => Ok(false),
+        Some(_) if session.common.is_url_typed => Ok(false),
         Some(_) => {
             let file = pipeline.path.display();
             let error =
