@@ -1,6 +1,6 @@
 //! `snapshot`: lists, shows, compares, pins, publishes and prunes snapshots.
 
-use super::snapshot_text::{Detail, about, compared, listed, pruned};
+use super::snapshot_text::{about, compared, detail, listed, pruned, shown};
 use crate::cli::args::{PruneFlags, SnapshotCommand};
 use crate::cli::context::open_lake::{open_lake, require_lake, require_snapshot, snapshot_number};
 use crate::cli::exit::CommandError;
@@ -25,8 +25,8 @@ pub(crate) fn snapshot(session: &Session<'_>, command: &SnapshotCommand) -> Resu
         }
         SnapshotCommand::Show(which) => {
             let (entry, commit) = lake.snapshot(number(which.snapshot)?)?;
-            let detail = Detail::of(&lake, entry, &commit);
-            session.report(&detail, |text| detail.write(text))
+            let detail = detail(&lake, &entry, &commit);
+            session.report(&detail, |text| shown(text, &lake, &entry, &commit))
         }
         SnapshotCommand::Diff { before, after } => {
             let diff = lake.diff(number(*before)?, number(*after)?)?;
