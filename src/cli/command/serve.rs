@@ -25,7 +25,8 @@ const OTHER_OPEN_FILES: u64 = 64;
 
 pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> Result<u8, CommandError> {
     let (listener, address) = bind(&arguments.listen).await?;
-    let tls = tls_files(arguments);
+    let tls = arguments.tls_cert.clone().zip(arguments.tls_key.clone());
+    let tls = tls.map(|(cert, key)| TlsFiles { cert, key });
     warn_if_in_the_clear(address, tls.is_some(), arguments.public_url.as_deref());
     let metrics = bind_metrics(arguments).await?;
     let demo = if arguments.demo { Some(ServedDemo::make(session).await?) } else { None };
@@ -75,11 +76,6 @@ pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> 
     }
     serving.await?;
     Ok(exit::DONE)
-}
-
-fn tls_files(arguments: &ServeArguments) -> Option<TlsFiles> {
-    let (cert, key) = arguments.tls_cert.clone().zip(arguments.tls_key.clone())?;
-    Some(TlsFiles { cert, key })
 }
 
 /// Warns when keys would cross a network as they are: no TLS here, and no word of a proxy that has it.

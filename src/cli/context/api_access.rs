@@ -67,6 +67,7 @@ impl Access {
     /// An error of a request, with a hint that names the address or the key.
     pub(crate) fn with_context(&self, error: ClientError) -> CommandError {
         let Self { base_url, address_in, key_in, .. } = self;
+        let address = format!("{base_url} of {address_in}");
         let last = match &error {
             ClientError::GaveUp { last, .. } => &**last,
             other => other,
@@ -89,19 +90,19 @@ impl Access {
             }
             ClientError::Untrusted { is_certificate: false, .. } => {
                 format!(
-                    "check whether {base_url} of {address_in} is the right address, and which proxy or firewall is on the way"
+                    "check whether {address} is the right address, and which proxy or firewall is on the way"
                 )
             }
             ClientError::Refused { .. } | ClientError::OutsideContract { retryable: false, .. } => {
                 format!(
-                    "check whether {base_url} of {address_in} is the address of the API, and whether there is a newer sunlake"
+                    "check whether {address} is the address of the API, and whether there is a newer sunlake"
                 )
             }
             ClientError::Transport { .. } => {
-                format!("check the address {base_url} of {address_in}, and the network")
+                format!("check the address {address}, and the network")
             }
             ClientError::OutsideContract { target, .. } if target == ME => {
-                format!("check whether {base_url} of {address_in} is the address of the API")
+                format!("check whether {address} is the address of the API")
             }
             _ => return PipelineError::from(error).into(),
         };
