@@ -32,11 +32,7 @@ pub(super) fn compact(number: i64) -> String {
 
 /// A change: 0.125 is `+12.5 %`; a dash when unknown.
 pub(super) fn change(ratio: Option<f64>) -> String {
-    match ratio {
-        None => "–".to_owned(),
-        Some(ratio) if ratio < 0.0 => format!("−{:.1} %", -ratio * 100.0),
-        Some(ratio) => format!("+{:.1} %", ratio * 100.0),
-    }
+    ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{} %", points(ratio * 100.0)))
 }
 
 /// Percentage points: 3.25 is `+3.2`.
