@@ -210,8 +210,7 @@ fn nothing_done(
     error: &ClientError,
 ) -> Result<RunSummary> {
     let stopped = Stopped::by(error, RunPlan::of_record(record).left, client, context)?;
-    let mut summary = RunSummary::empty(&record.pipeline, record.today);
-    summary.run_id = record.run_id.clone();
+    let mut summary = RunSummary::of(record);
     summary.snapshot = context.lake.current()?.map(|commit| commit.snapshot);
     stopped.report(&mut summary);
     summary.end(Outcome::Partial);

@@ -53,12 +53,14 @@ pub(crate) async fn run(
         let Facts { run_id, requests, left } = std::mem::take(&mut *locked(&facts));
         let summary = RunSummary {
             run_id,
+            pipeline: name.to_owned(),
+            today: session.today,
             exit_code: error.code(),
             requests,
             stopped: Some(text),
             elapsed_secs: started.elapsed().as_secs_f64(),
             peak_rss_bytes: (session.world.peak_rss_bytes)(),
-            ..RunSummary::empty(name, session.today)
+            ..RunSummary::default()
         };
         write_metrics(session, metrics_file, &summary, left);
         CommandError::Run(Box::new(error), Box::new(summary))

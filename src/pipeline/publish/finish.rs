@@ -35,8 +35,7 @@ pub(crate) struct Finished {
 /// Merges what landed, checks it, and publishes it if anything differs from the newest snapshot.
 pub(crate) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) -> Result<RunSummary> {
     run.remember(&landing);
-    let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
-    summary.run_id = run.record.run_id.clone();
+    let mut summary = RunSummary::of(&run.record);
     summary.snapshot = landing.staging.parent().map(|commit| commit.snapshot);
     if let Some(stopped) = done.stopped {
         stopped.report(&mut summary);
@@ -79,8 +78,7 @@ fn has_read(summary: &RunSummary, time: Duration) -> Done {
 
 /// Ends a run that was killed after its commit.
 pub(crate) fn end_published(mut run: Run<'_>, requests: Requests, started: Instant) -> Result<RunSummary> {
-    let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
-    summary.run_id = run.record.run_id.clone();
+    let mut summary = RunSummary::of(&run.record);
     summary.requests = requests;
     summary.outcome = Outcome::Complete;
     let commit = run.lake.current()?;

@@ -132,7 +132,7 @@ mod tests {
             expected,
             landed,
         };
-        let mut summary = RunSummary { register: Some(register), ..RunSummary::empty("p", today) };
+        let mut summary = RunSummary { register: Some(register), today, ..RunSummary::default() };
         summary.outcome = Outcome::Partial;
         summary.elapsed_secs = 61.0;
         summary.coverage.incomplete = vec![day("*", Some(9), 7), day("fictitious", None, 0)];

@@ -1,7 +1,7 @@
 //! What a run did, for people and schedulers.
 
 use crate::import::files::source::Unread;
-use crate::lake::TableDelta;
+use crate::lake::{RunRecord, TableDelta};
 use crate::normalize::OpenValues;
 use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenPrefix};
 use jiff::Timestamp;
@@ -255,9 +255,10 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// The summary of a run that has done nothing.
-    pub fn empty(pipeline: &str, today: Date) -> Self {
-        Self { pipeline: pipeline.to_owned(), today, ..Self::default() }
+    /// The summary of a run that has done nothing yet.
+    pub(crate) fn of(record: &RunRecord) -> Self {
+        let (run_id, pipeline) = (record.run_id.clone(), record.pipeline.clone());
+        Self { run_id, pipeline, today: record.today, ..Self::default() }
     }
 
     /// Whether there is more to read than the run has read.
@@ -298,7 +299,7 @@ mod tests {
 
     #[test]
     fn the_exit_code_follows_from_the_outcome_and_a_snapshot_pending_review() {
-        let mut summary = RunSummary::empty("p", date(2026, 11, 20));
+        let mut summary = RunSummary { today: date(2026, 11, 20), ..RunSummary::default() };
         let mut code = |outcome, held| {
             summary.held = held;
             summary.end(outcome);
