@@ -127,16 +127,12 @@ fn of_lake(session: &Session<'_>, lake: &Lake) -> Result<Vec<Finding>, CommandEr
 /// Free space on the disk of the lake, or of the folder it will be made in.
 fn free_space(root: &Path) -> Finding {
     let folder = nearest(root);
-    let free = match fs4::available_space(&folder) {
-        Ok(free) => free,
-        Err(error) => {
-            return bad("disk", exit::STORAGE, format!("{}: {}", folder.display(), with_causes(&error)));
+    match fs4::available_space(&folder) {
+        Err(error) => bad("disk", exit::STORAGE, format!("{}: {}", folder.display(), with_causes(&error))),
+        Ok(free) => {
+            let what = format!("{} MiB free at {}", free >> 20, folder.display());
+            if free < LEAST_SPACE { bad("disk", exit::STORAGE, what) } else { good("disk", what) }
         }
-    };
-    let what = format!("{} MiB free at {}", free >> 20, folder.display());
-    match free {
-        ..LEAST_SPACE => bad("disk", exit::STORAGE, what),
-        _ => good("disk", what),
     }
 }
 

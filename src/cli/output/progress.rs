@@ -118,12 +118,8 @@ impl Progress {
         let mark = if self.terminal.has_colour { "\u{1b}[32m✓\u{1b}[0m" } else { "✓" };
         if matches!(self.terminal.progress, ProgressForm::Bar | ProgressForm::Plain) {
             // If stderr is closed, nobody can read the line.
-            let _ = self.above(|| io::stderr().write_all(format!("{mark} {words}\n").as_bytes()));
+            let _ = self.bar.suspend(|| io::stderr().write_all(format!("{mark} {words}\n").as_bytes()));
         }
-    }
-
-    fn above<T>(&self, write: impl FnOnce() -> T) -> T {
-        self.bar.suspend(write)
     }
 
     /// Clears the line.
@@ -192,7 +188,7 @@ pub(crate) struct LinesAbove<W> {
 
 impl<W: Write> Write for LinesAbove<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.bar.above(|| (self.writer)().write_all(line))?;
+        self.bar.bar.suspend(|| (self.writer)().write_all(line))?;
         Ok(line.len())
     }
 
