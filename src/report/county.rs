@@ -15,11 +15,6 @@ pub(super) struct County<'f> {
 }
 
 impl County<'_> {
-    /// The county in one line.
-    pub(super) fn tip(&self, windows: &Windows) -> String {
-        format!("{}: {}", self.name, self.facts(windows))
-    }
-
     /// Settled figures first, then those that still fill.
     pub(super) fn facts(&self, windows: &Windows) -> String {
         let figures = &self.figures;

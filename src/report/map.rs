@@ -33,7 +33,7 @@ pub(super) fn map(counties: &[County<'_>], windows: &Windows) -> Markup {
                     @for (fips, path) in shapes() {
                         @if let Some(county) = counties.iter().find(|county| county.fips == fips) {
                             a.shape.(Shades::classes(&shades, county)) href={ "#" (slug(county.name)) } {
-                                title { (county.tip(windows)) }
+                                title { (county.name) ": " (county.facts(windows)) }
                                 path d=(path) {}
                             }
                         }

@@ -138,14 +138,10 @@ impl Shades {
         }
     }
 
-    /// The class of a county: the first letter of the measure, and the shade.
-    pub(super) fn class(&self, county: &County<'_>) -> String {
-        format!("{}{}", self.measure.initial(), self.shade(county))
-    }
-
-    /// The classes of a county by all measures.
+    /// The classes of a county by all measures: the first letter of the measure, and the shade.
     pub(super) fn classes(all: &[Self], county: &County<'_>) -> String {
-        all.iter().map(|shades| shades.class(county)).collect::<Vec<_>>().join(" ")
+        let class = |shades: &Self| format!("{}{}", shades.measure.initial(), shades.shade(county));
+        all.iter().map(class).collect::<Vec<_>>().join(" ")
     }
 
     /// The class and the values of each shade, in words; a shade that no county has is left out.

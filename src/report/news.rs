@@ -3,28 +3,24 @@
 use super::number::{county, integer, kind};
 use super::table::{heads, row, tall};
 use crate::aggregate::figures::values::NewBusiness;
-use crate::aggregate::{Figures, News, NewsCounts};
+use crate::aggregate::{Figures, NewsCounts};
 use maud::{Markup, html};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 pub(super) fn news(figures: &Figures) -> Markup {
+    let news = &figures.news;
     html! {
-        @match figures.news.observed_on {
-            None => p.note { "Nothing is new yet: what the first complete reading of a day finds is no news." },
-            Some(day) => (of_day(&figures.news, &day.to_string())),
+        @if let Some(day) = news.observed_on {
+            p.note { "What the runs of " (day) " saw for the first time, no longer, or again." }
+            div.pair {
+                (counts("New and gone by type", "type", &news.by_type, kind))
+                (counts("New and gone by county", "county", &news.by_county, county))
+            }
+        } @else {
+            p.note { "Nothing is new yet: what the first complete reading of a day finds is no news." }
         }
         @if !figures.newest.is_empty() { (newest(&figures.newest)) }
-    }
-}
-
-fn of_day(news: &News, day: &str) -> Markup {
-    html! {
-        p.note { "What the runs of " (day) " saw for the first time, no longer, or again." }
-        div.pair {
-            (counts("New and gone by type", "type", &news.by_type, kind))
-            (counts("New and gone by county", "county", &news.by_county, county))
-        }
     }
 }
 
