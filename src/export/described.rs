@@ -166,7 +166,7 @@ fn append(text: &mut String, more: &str) {
 }
 
 /// A text made by writing to it.
-pub(super) fn text_of(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
+pub(crate) fn text_of(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = write(&mut text);

@@ -149,9 +149,8 @@ fn coverage(text: &mut String, coverage: &CoverageSummary) -> fmt::Result {
     }
     let (read, unread): (Vec<_>, Vec<_>) = coverage.incomplete.iter().partition(|day| day.expected.is_some());
     let unread: BTreeSet<Date> = unread.iter().map(|day| day.day).collect();
-    let read =
-        read.iter().map(|day| (day.day, day.entity_type.as_str(), day.landed, day.expected.unwrap_or(0)));
-    open_days(text, unread.len(), unread.last().copied(), read, LISTED_DAYS)
+    let read = read.iter().map(|day| (day.day, &*day.entity_type, day.landed, day.expected.unwrap_or(0)));
+    open_days(text, unread.len(), unread.last().copied(), &read.collect::<Vec<_>>(), LISTED_DAYS)
 }
 
 /// Progress of the registry and of look-ups, if the pipeline has them.

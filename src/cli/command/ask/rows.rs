@@ -183,20 +183,14 @@ fn fitted(wanted: &[(usize, usize)], width: usize) -> (Vec<usize>, usize) {
 
 /// A text in lines of a width, broken between words.
 fn wrapped(text: &str, width: usize) -> String {
-    let (mut wrapped, mut used) = (String::new(), 0);
+    let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
-        let is_begun = used > 0;
-        if is_begun && used + 1 + word.len() > width {
-            wrapped.push('\n');
-            used = 0;
-        } else if is_begun {
-            wrapped.push(' ');
-            used += 1;
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= width => *line = format!("{line} {word}"),
+            _ => lines.push(word.to_owned()),
         }
-        wrapped.push_str(word);
-        used += word.len();
     }
-    wrapped
+    lines.join("\n")
 }
 
 fn line(

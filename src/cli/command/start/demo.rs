@@ -41,12 +41,8 @@ pub(crate) async fn demo(session: &Session<'_>) -> Result<u8, CommandError> {
         return session.report(&summaries, |_| Ok(()));
     }
     print("\nCounties with the most filings of 15 to 44 days ago, and their growth:\n\n")?;
-    query::answer(
-        session,
-        &Question { sql: COUNTIES.to_owned(), snapshot: None },
-        Some(RowFormat::Table),
-        None,
-    )?;
+    let counties = Question { sql: COUNTIES.to_owned(), snapshot: None };
+    query::answer(session, &counties, Some(RowFormat::Table), None)?;
     print(&lines(|text| {
         let flag = session.lake_flag();
         writeln!(text, "\nreport     {root}/catalog/report.html")?;
