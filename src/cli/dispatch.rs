@@ -10,6 +10,7 @@ use super::output::terminal::Terminal;
 use super::output::words::print_json;
 use super::session::{Session, World};
 use crate::contract::eastern::eastern_day;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 /// The lake of `demo`, unless another one is named.
@@ -20,7 +21,7 @@ pub async fn carry_out(mut cli: Cli, world: &World) -> u8 {
     if matches!(cli.command, Command::Demo) && !cli.common.is_lake_given {
         cli.common.lake = PathBuf::from(DEMO_LAKE);
     }
-    let terminal = Terminal::of_stderr(&cli.common, world.variable);
+    let terminal = Terminal::of(&cli.common, std::io::stderr().is_terminal(), world.variable);
     let log = start_log(&cli.common, terminal, matches!(cli.command, Command::Serve(_)));
     if let Some(names) = (world.variable)(LEFT_OUT) {
         tracing::warn!("not used, because the program cannot work with it: {names}");

@@ -153,16 +153,11 @@ fn storage(session: &Session<'_>, lake: &Lake) -> Result<Finding, CommandError> 
         });
     }
     let folder = nearest(lake.root());
-    Ok(match tempfile::tempfile_in(&folder) {
-        Ok(_) => {
-            note("storage", format!("there is no lake at {lake} yet; {} can be written to", folder.display()))
-        }
-        Err(error) => {
-            let what = format!(
-                "there is no lake at {lake} yet, and {} cannot be written to: {}",
-                folder.display(),
-                with_causes(&error)
-            );
+    let (made, place) = (tempfile::tempfile_in(&folder), folder.display());
+    Ok(match made.map_err(|error| with_causes(&error)) {
+        Ok(_) => note("storage", format!("there is no lake at {lake} yet; {place} can be written to")),
+        Err(why) => {
+            let what = format!("there is no lake at {lake} yet, and {place} cannot be written to: {why}");
             bad("storage", exit::STORAGE, what)
         }
     })
