@@ -58,13 +58,12 @@ impl Session<'_> {
         }
     }
 
-    /// A command for the shell with the lake and the address in use.
-    pub(super) fn command_line(&self, command: &str, pipeline: Option<&Path>) -> String {
-        let pipeline = pipeline.map(|file| format!(" {}", shell_word(&file.to_string_lossy())));
+    /// The command that runs a pipeline, with the lake and the address in use.
+    pub(super) fn run_command(&self, pipeline: &Path) -> String {
+        let (pipeline, lake) = (shell_word(&pipeline.to_string_lossy()), self.lake_flag());
         let typed = self.common.base_url.as_ref().filter(|_| self.common.is_url_typed);
         let address = typed.map(|url| format!(" --base-url {}", shell_word(url)));
-        let lake = self.lake_flag();
-        format!("sunlake {command}{}{lake}{}", pipeline.unwrap_or_default(), address.unwrap_or_default())
+        format!("sunlake run {pipeline}{lake}{}", address.unwrap_or_default())
     }
 
     /// 256 random bits for `purpose`.

@@ -147,7 +147,7 @@ fn runs(text: &mut String, status: &LakeStatus) -> fmt::Result {
 /// What to do next, and why.
 fn next(status: &LakeStatus, session: &Session<'_>) -> Option<String> {
     let newest = status.runs.iter().find(|run| run.is_of_pipeline)?;
-    let command = |pipeline: &str| session.command_line("run", Some(Path::new(pipeline)));
+    let command = |pipeline: &str| session.run_command(Path::new(pipeline));
     let run = command(&newest.pipeline_file);
     let of_days = status.runs.iter().find(|run| run.is_of_pipeline && run.reads_days);
     let read_days = command(&of_days.unwrap_or(newest).pipeline_file);
