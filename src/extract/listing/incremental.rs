@@ -147,13 +147,10 @@ async fn read_newest_ends(
         let span = range.between(range.from, upper);
         let mut offset = 0;
         loop {
-            let page = match reader.page(&span, offset).await? {
-                PageRead::Rows(page) => page,
-                PageRead::OverReach | PageRead::Rejected => {
-                    // The day is left to be read in parts.
-                    upper = minus_days(upper, 1);
-                    break;
-                }
+            let PageRead::Rows(page) = reader.page(&span, offset).await? else {
+                // The day is left to be read in parts.
+                upper = minus_days(upper, 1);
+                break;
             };
             if offset == 0 {
                 spans.push((upper, page.total));

@@ -132,12 +132,9 @@ async fn probe_gap(
         return Ok(false);
     }
     *left -= 1;
-    let page = match reader.page(slice, offset as u32).await? {
-        PageRead::Rows(page) => page,
-        PageRead::OverReach | PageRead::Rejected => {
-            search.deep = search.deep.max(Some(gap.newest.saturating_sub(1)));
-            return Ok(true);
-        }
+    let PageRead::Rows(page) = reader.page(slice, offset as u32).await? else {
+        search.deep = search.deep.max(Some(gap.newest.saturating_sub(1)));
+        return Ok(true);
     };
     let guessed = search.total.is_none();
     if search.total.replace(page.total).is_some_and(|before| before != page.total) {
