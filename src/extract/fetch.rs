@@ -219,7 +219,7 @@ impl<'a> PageFetcher<'a> {
 
     /// Invalidates an archived answer: this run and those that resume it send the request again.
     pub(crate) fn invalidate(&mut self, key: &PageKey) -> Result<()> {
-        self.pages.keep(key, INVALIDATED, (self.now)(), b"").map_err(ExtractError::Store)
+        Ok(self.pages.keep(key, INVALIDATED, (self.now)(), b"")?)
     }
 
     /// Invalidates the refusal that ends the run, so that a resumed run sends the request again.
@@ -316,7 +316,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>> {
-        self.pages.stored(key).map_err(ExtractError::Store)
+        Ok(self.pages.stored(key)?)
     }
 
     fn count(&mut self, stage: &'static str) {
@@ -328,17 +328,17 @@ impl<'a> PageFetcher<'a> {
 
     /// Archives an answer, or a refusal that may be used as one.
     fn keep(&mut self, key: &PageKey, outcome: &Outcome) -> Result<()> {
-        let kept = match outcome {
+        match outcome {
             Ok(answer) => {
                 self.newest = self.newest.max(answer.received_at);
-                self.pages.keep(key, 200, answer.received_at, &answer.body)
+                self.pages.keep(key, 200, answer.received_at, &answer.body)?;
             }
             Err(ClientError::Refused { status, message, .. }) if KEPT_REFUSALS.contains(status) => {
-                self.pages.keep(key, *status, (self.now)(), message.as_bytes())
+                self.pages.keep(key, *status, (self.now)(), message.as_bytes())?;
             }
-            Err(_) => Ok(()),
-        };
-        kept.map_err(ExtractError::Store)
+            Err(_) => {}
+        }
+        Ok(())
     }
 }
 

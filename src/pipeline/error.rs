@@ -178,7 +178,7 @@ impl From<ExtractError> for PipelineError {
             ExtractError::WrongPage { .. } => Self::OutsideContract(error.to_string()),
             ExtractError::NoProgress { .. } => Self::NoProgress(error.to_string()),
             ExtractError::Lost { .. } => Self::Bug(error.to_string()),
-            ExtractError::Store(source) | ExtractError::HandOver(source) => match source.downcast::<Self>() {
+            ExtractError::Store(source) => match source.downcast::<Self>() {
                 Ok(error) => *error,
                 Err(source) => Self::Bug(source.to_string()),
             },
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn an_unknown_error_of_extraction_is_a_bug_and_not_the_apis_fault() {
-        let unknown = PipelineError::from(ExtractError::HandOver("no such error".into()));
+        let unknown = PipelineError::from(ExtractError::Store("no such error".into()));
         assert!(matches!(&unknown, PipelineError::Bug(why) if why == "no such error"), "{unknown}");
         let lost = PipelineError::from(ExtractError::Lost { target: "/v1/me".to_owned() });
         assert!(matches!(&lost, PipelineError::Bug(_)), "{lost}");

@@ -6,7 +6,7 @@ use super::pager::Reader;
 use crate::contract::eastern::{minus_days, plus_days, span_days};
 use crate::contract::plan::{Plan, PlanLimits};
 use crate::contract::search::MAX_SPAN_DAYS;
-use crate::extract::error::{ExtractError, Result};
+use crate::extract::error::Result;
 use crate::extract::fetch::PageFetcher;
 use crate::extract::plan::day_range::{DaySpan, spans};
 use crate::extract::query::slice::{Filter, Slice};
@@ -39,11 +39,11 @@ pub(crate) async fn differing_days(
     let ReadContext { store, plan, values, shares, .. } = context;
     let mut reader = Reader::new(fetcher, CHECK, plan, values, shares, filter.clone());
     let mut differing = BTreeMap::new();
-    if let Err(error) = compare(&mut reader, filter, rows, totals, &mut differing).await {
-        store.mark_incomplete(label, &differing).map_err(ExtractError::HandOver)?;
-        return Err(error);
+    let compared = compare(&mut reader, filter, rows, totals, &mut differing).await;
+    if compared.is_err() {
+        store.mark_incomplete(label, &differing);
     }
-    Ok(differing)
+    compared.map(|()| differing)
 }
 
 async fn compare(

@@ -8,7 +8,7 @@ use super::pager::Reader;
 use super::read_pages::ReadPage;
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::plan::PlanLimits;
-use crate::extract::error::{ExtractError, Result, StoreError};
+use crate::extract::error::{Result, StoreError};
 use crate::extract::fetch::PageFetcher;
 use crate::extract::plan::change_rate::Pace;
 use crate::extract::plan::cost::DayRange;
@@ -75,11 +75,7 @@ pub(crate) trait ListingStore {
     fn land(&mut self, reading: Reading) -> Result<(), StoreError>;
 
     /// Takes the totals of days whose rows differ from them. Until such a day is read again, it is not complete.
-    fn mark_incomplete(
-        &mut self,
-        label: &'static str,
-        totals: &BTreeMap<Date, u64>,
-    ) -> Result<(), StoreError>;
+    fn mark_incomplete(&mut self, label: &'static str, totals: &BTreeMap<Date, u64>);
 }
 
 /// What reading a listing needs in addition to its job.
@@ -121,14 +117,13 @@ pub(crate) async fn extract_listing(
             }
             None => {
                 reader.fetcher.alongside(|| land(store, waiting.take()))??;
-                let known = store.known(from, to).map_err(ExtractError::HandOver)?;
-                known.into_iter().for_each(|row| reader.range.insert_known(row));
+                store.known(from, to)?.into_iter().for_each(|row| reader.range.insert_known(row));
                 let mut differing = BTreeMap::new();
                 let known_since = doubtful.range(from..=to).map(|(_, since)| *since).max();
                 let before = reader.fetcher.ask_since(known_since.unwrap_or(Timestamp::MIN));
                 let readings = incremental::read(&mut reader, &slice, &counts, &mut differing).await;
                 reader.fetcher.ask_as_before(before);
-                store.mark_incomplete(label, &differing).map_err(ExtractError::HandOver)?;
+                store.mark_incomplete(label, &differing);
                 readings?
             }
         };
@@ -140,12 +135,12 @@ pub(crate) async fn extract_listing(
     }
     reader.stage = SETTLING;
     for DayRange { from, to, in_parts } in job.settling {
-        let known = store.known(from, to).map_err(ExtractError::HandOver)?;
+        let known = store.known(from, to)?;
         let held = rows_by_day(from, to, &known);
         reader.range.hints = over_reach(known, &held, reader.reach());
         let readings = full_read::read(&mut reader, &days(from, to), in_parts, &expected).await;
         if readings.is_err() && reader.range.may_differ_from(held.values().sum()) {
-            store.mark_incomplete(label, &held).map_err(ExtractError::HandOver)?;
+            store.mark_incomplete(label, &held);
         }
         let reading = reader.finish(label, readings?);
         reader.fetcher.alongside(|| land(store, Some(reading)))??;
@@ -168,7 +163,7 @@ async fn changed_days(
         }
         reader.refresh.compared += u64::from(span_days(from, to) * job.nights);
     }
-    store.mark_incomplete(job.label, &changed).map_err(ExtractError::HandOver)?;
+    store.mark_incomplete(job.label, &changed);
     compared.map(|()| changed)
 }
 
@@ -187,8 +182,8 @@ async fn read_during<T: Send, R>(work: impl FnOnce() -> T + Send, read: impl Fut
     })
 }
 
-fn land(store: &mut (dyn ListingStore + Send), reading: Option<Reading>) -> Result<()> {
-    reading.map_or(Ok(()), |reading| store.land(reading).map_err(ExtractError::HandOver))
+fn land(store: &mut (dyn ListingStore + Send), reading: Option<Reading>) -> Result<(), StoreError> {
+    reading.map_or(Ok(()), |reading| store.land(reading))
 }
 
 /// The rows of each day, from the first to the second; none is a number too.

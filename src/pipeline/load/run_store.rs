@@ -45,13 +45,8 @@ impl ListingStore for RunStore<'_> {
         Ok(())
     }
 
-    fn mark_incomplete(
-        &mut self,
-        label: &'static str,
-        totals: &BTreeMap<Date, u64>,
-    ) -> Result<(), StoreError> {
+    fn mark_incomplete(&mut self, label: &'static str, totals: &BTreeMap<Date, u64>) {
         self.landing.mark_incomplete(label, totals, (self.now)());
-        Ok(())
     }
 }
 
