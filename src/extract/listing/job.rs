@@ -8,6 +8,7 @@ use super::pager::Reader;
 use super::read_pages::ReadPage;
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::plan::PlanLimits;
+use crate::extract::alongside::read_during;
 use crate::extract::error::{Result, StoreError};
 use crate::extract::fetch::PageFetcher;
 use crate::extract::plan::change_rate::Pace;
@@ -21,7 +22,6 @@ use hashbrown::HashMap;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
-use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Unread days that are refreshed together with the changed days before them, at most.
 const MAX_NEW_DAYS: u32 = 2;
@@ -116,7 +116,7 @@ pub(crate) async fn extract_listing(
                 readings?
             }
             None => {
-                reader.fetcher.alongside(|| land(store, waiting.take()))??;
+                reader.fetcher.alongside(|| land(store, waiting.take())).await??;
                 store.known(from, to)?.into_iter().for_each(|row| reader.range.insert_known(row));
                 let mut differing = BTreeMap::new();
                 let known_since = doubtful.range(from..=to).map(|(_, since)| *since).max();
@@ -129,7 +129,7 @@ pub(crate) async fn extract_listing(
         };
         waiting = Some(reader.finish(label, readings));
     }
-    reader.fetcher.alongside(|| land(store, waiting))??;
+    reader.fetcher.alongside(|| land(store, waiting)).await??;
     if nights > 0 {
         pace.note(reader.refresh);
     }
@@ -143,7 +143,7 @@ pub(crate) async fn extract_listing(
             store.mark_incomplete(label, &held);
         }
         let reading = reader.finish(label, readings?);
-        reader.fetcher.alongside(|| land(store, Some(reading)))??;
+        reader.fetcher.alongside(|| land(store, Some(reading))).await??;
     }
     Ok(())
 }
@@ -165,21 +165,6 @@ async fn changed_days(
     }
     store.mark_incomplete(job.label, &changed);
     compared.map(|()| changed)
-}
-
-/// Runs work that blocks on another thread, and reads during it. Returns once both have ended.
-async fn read_during<T: Send, R>(work: impl FnOnce() -> T + Send, read: impl Future<Output = R>) -> (T, R) {
-    let runtime = Handle::current();
-    if runtime.runtime_flavor() != RuntimeFlavor::MultiThread {
-        return (work(), read.await);
-    }
-    tokio::task::block_in_place(|| {
-        std::thread::scope(|scope| {
-            let worker = scope.spawn(work);
-            let read = runtime.block_on(read);
-            (worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), read)
-        })
-    })
 }
 
 fn land(store: &mut (dyn ListingStore + Send), reading: Option<Reading>) -> Result<(), StoreError> {

@@ -134,7 +134,7 @@ impl Enriching<'_, '_> {
             }
             if (at + 1).is_multiple_of(BATCH) {
                 let batch = std::mem::take(&mut self.batch);
-                asker.alongside(|| batch.land(self.landing))??;
+                asker.alongside(|| batch.land(self.landing)).await??;
             }
         }
         Ok(())

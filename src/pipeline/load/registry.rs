@@ -130,7 +130,7 @@ impl Run<'_> {
             reading = read_prefix(asker, &mut self.plan, words, shares, job).await;
         }
         match reading? {
-            Some(reading) => asker.alongside(|| self.land_prefix(landing, job, &reading, names))?,
+            Some(reading) => asker.alongside(|| self.land_prefix(landing, job, &reading, names)).await?,
             None => {
                 self.state.register.refused.insert(text(job.prefix));
                 Ok(0)
