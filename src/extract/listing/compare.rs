@@ -57,14 +57,14 @@ async fn compare(
     match totals {
         Totals::Ranges => {
             for span in few(rows, reader.plan) {
-                find_changed(reader, &slice(span), None, rows, differing).await?;
+                find_changed(reader, &slice(span), rows, differing).await?;
             }
         }
         Totals::Parts(most) => {
             for span in parts(rows, most) {
                 let slice = slice(span);
                 if !slice.is_one_day() {
-                    find_changed(reader, &slice, None, rows, differing).await?;
+                    find_changed(reader, &slice, rows, differing).await?;
                 } else if let Some(known) = rows.get(&slice.to) {
                     let total = reader.total_of_day(&slice, *known).await?;
                     differing.extend((total != Some(*known)).then_some((slice.to, total.unwrap_or(*known))));

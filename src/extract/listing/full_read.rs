@@ -115,7 +115,7 @@ async fn repair(reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Resul
     let days = || days_newest_first(slice.from, slice.to);
     let counts: BTreeMap<Date, u64> = days().map(|day| (day, reader.range.seen.count_on(day))).collect();
     let mut differing = BTreeMap::new();
-    find_changed(reader, slice, Some(total), &counts, &mut differing).await?;
+    bisect(reader, slice, total, &counts, &mut differing).await?;
     let mut repaired = Vec::new();
     for day in days() {
         repaired.push(match differing.get(&day) {
@@ -126,20 +126,16 @@ async fn repair(reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Resul
     Ok(repaired)
 }
 
-/// Adds the days whose totals differ from their known rows, with these totals, by bisection. `total` is requested if unknown.
+/// Adds the days whose totals differ from their known rows, with these totals.
 ///
 /// An error may come when a range is known to differ, and not yet which of its days: all of them are added then, with their rows.
 pub(crate) async fn find_changed(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
-    total: Option<u64>,
     known: &BTreeMap<Date, u64>,
     changed: &mut BTreeMap<Date, u64>,
 ) -> Result<()> {
-    let total = match total {
-        Some(total) => total,
-        None => reader.total_near(slice, rows_of(known, slice)).await?,
-    };
+    let total = reader.total_near(slice, rows_of(known, slice)).await?;
     bisect(reader, slice, total, known, changed).await
 }
 

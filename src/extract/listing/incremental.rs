@@ -190,6 +190,6 @@ async fn read_newest_ends(
 
 /// Whether a page has no new row and skips no known one: as the first of a range, under the same total, it is not stored.
 fn is_unchanged(reader: &Reader<'_, '_>, page: &PageSeen) -> bool {
-    let seen = &reader.range.seen;
-    seen.gone().is_empty() && page.rows.iter().all(|(id, _)| seen.is_from_lake(*id))
+    let (seen, known) = (&reader.range.seen, &reader.range.known);
+    seen.len() == known.len() && page.rows.iter().all(|(id, _)| seen.is_from_lake(*id))
 }

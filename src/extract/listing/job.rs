@@ -157,7 +157,7 @@ async fn changed_days(
     let (mut changed, mut compared) = (BTreeMap::new(), Ok(()));
     for DaySpan { from, to } in spans(job.proven.keys().copied()) {
         let slice = Slice { filter: job.filter.clone(), from, to };
-        compared = full_read::find_changed(reader, &slice, None, &job.proven, &mut changed).await;
+        compared = full_read::find_changed(reader, &slice, &job.proven, &mut changed).await;
         if compared.is_err() {
             break;
         }

@@ -161,7 +161,7 @@ async fn keep_changed(
         *left = left.saturating_sub(1);
         match reader.look_up(row.id, &listing).await? {
             RowState::Listed(row) => {
-                reader.range.seen.keep(row);
+                reader.range.seen.put(row);
                 reader.range.kept += 1;
             }
             RowState::NotListed => {}

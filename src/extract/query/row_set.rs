@@ -14,8 +14,6 @@ pub(crate) struct Seen {
     by_day: BTreeMap<Date, BTreeSet<i64>>,
     /// Ids of the lake, and whether the API has listed them in this reading.
     from_lake: HashMap<i64, bool>,
-    /// Ids of the lake that the API no longer lists, and their day.
-    gone: BTreeMap<i64, Date>,
 }
 
 impl Seen {
@@ -29,7 +27,6 @@ impl Seen {
         if let Some(shown) = self.from_lake.get_mut(&row.id) {
             *shown = true;
         }
-        self.gone.remove(&row.id);
         self.put(row);
     }
 
@@ -75,14 +72,7 @@ impl Seen {
                 ids.remove(&id);
             }
         }
-        self.gone.extend(dropped.iter().map(|row| (row.id, cell.to)));
         dropped
-    }
-
-    /// Adds a removed row of the lake again, in its current form: it is still listed.
-    pub(crate) fn keep(&mut self, row: SeenRow) {
-        self.gone.remove(&row.id);
-        self.put(row);
     }
 
     /// Ids of one day's query between two ids, both exclusive, newest first.
@@ -97,17 +87,14 @@ impl Seen {
         ids.rev().copied().filter(|id| self.rows.get(id).is_some_and(|row| cell.filter.matches(row)))
     }
 
-    pub(crate) fn gone(&self) -> &BTreeMap<i64, Date> {
-        &self.gone
-    }
-
     /// Ids of a day that the API listed.
     pub(crate) fn shown_on(&self, day: Date) -> impl Iterator<Item = i64> + '_ {
         let ids = self.by_day.get(&day).into_iter().flatten().copied();
         ids.filter(|id| self.from_lake.get(id).copied().unwrap_or(true))
     }
 
-    fn put(&mut self, row: SeenRow) {
+    /// Adds a row in its current form; replaces an earlier copy.
+    pub(crate) fn put(&mut self, row: SeenRow) {
         let (id, day) = (row.id, row.filed_date);
         if let Some(before) = self.rows.insert(id, row)
             && before.filed_date != day
@@ -124,7 +111,6 @@ impl Seen {
             self.rows.remove(&id);
             self.from_lake.remove(&id);
         }
-        self.gone.retain(|_, of_day| *of_day != day);
     }
 
     /// Distinct rows of the days `from` to `to`.
@@ -195,13 +181,13 @@ mod tests {
         seen.insert(row(5));
         seen.insert(row(2));
         seen.insert(row(6));
-        seen.drop_between(&cell, 2, 5, &[5, 2]);
-        assert_eq!(seen.gone().keys().copied().collect::<Vec<_>>(), [3, 4]);
+        let gone = seen.drop_between(&cell, 2, 5, &[5, 2]);
+        assert_eq!(gone.iter().map(|row| row.id).collect::<Vec<_>>(), [4, 3]);
         assert_eq!(seen.ids(&cell, i64::MIN, i64::MAX).collect::<Vec<_>>(), [6, 5, 2, 1]);
         assert_eq!(seen.shown_on(day).collect::<Vec<_>>(), [2, 5, 6]);
         assert_eq!(seen.ids(&cell, 5, 5).count(), 0);
         seen.insert(row(4));
-        assert_eq!(seen.gone().len(), 1, "it is listed again");
+        assert!(seen.has(4) && !seen.has(3), "it is listed again");
     }
 
     #[test]
