@@ -159,6 +159,19 @@ impl<'a> PageFetcher<'a> {
         }
     }
 
+    /// Sends a request; none when the API refuses it with a status.
+    pub(crate) async fn ask_unless_refused<T: Decode>(
+        &mut self,
+        stage: &'static str,
+        call: &Call<T>,
+        status: u16,
+    ) -> Result<Option<Answer<T>>> {
+        match self.ask(stage, call).await {
+            Err(error) if error.is_refused_with(status) => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+
     /// From now on, an archived answer is used only if it came after every answer so far: it knows what they know. A resumed run may
     /// have sent requests ahead whose answers nobody wanted in the end; they count too.
     pub(crate) async fn ask_newer(&mut self) -> Result<()> {

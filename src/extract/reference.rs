@@ -1,9 +1,9 @@
 //! The first stage: lists, counts, and the limits of the plan.
 
 use super::error::Result;
-use super::fetch::{Answer, PageFetcher, PageKey};
+use super::fetch::PageFetcher;
 use crate::client::{Allowance, Call};
-use crate::contract::count::{County, DailyCount, Stats};
+use crate::contract::count::{County, Stats};
 use crate::contract::eastern::window_start;
 use crate::contract::param::{MAX_DAYS, MAX_LIMIT, MAX_OFFSET};
 use crate::contract::plan::{Plan, PlanLimits};
@@ -51,29 +51,10 @@ pub(crate) async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<R
     })
 }
 
-/// The counts of some days, and the answer that has them.
-#[derive(Debug, Clone)]
-pub(crate) struct DailyCounts {
-    pub(crate) days: Vec<DailyCount>,
-    pub(crate) page: PageKey,
-}
-
-/// Requests the counts of the last `days` days, today included.
-pub(crate) async fn extract_daily_counts(
-    fetcher: &mut PageFetcher<'_>,
-    stage: &'static str,
-    days: u32,
-) -> Result<DailyCounts> {
-    let Answer { value: answer, key: page, .. } = fetcher.ask(stage, &Call::daily_counts(days)).await?;
-    Ok(DailyCounts { days: answer.data, page })
-}
-
 /// The plan's limits. In order of preference: the pipeline's own, those that an earlier run learned under the same caps, the row of
 /// the limits table with these caps, the row of Enterprise, which reading corrects downwards.
 pub(crate) fn plan_limits(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> PlanLimits {
-    let learned = learned.filter(|plan| is_of(plan, caps));
-    let row = Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).map(Plan::limits);
-    let known = learned.or(row).unwrap_or(Plan::Enterprise.limits());
+    let known = known_plan(caps, learned).unwrap_or(Plan::Enterprise.limits());
     PlanLimits {
         rows_per_call: given.rows_per_call.unwrap_or(known.rows_per_call),
         max_offset: given.max_offset.unwrap_or(known.max_offset),
@@ -84,18 +65,19 @@ pub(crate) fn plan_limits(caps: Allowance, learned: Option<PlanLimits>, given: &
     }
 }
 
-/// Whether limits were learned under the account's current caps.
-fn is_of(learned: &PlanLimits, caps: Allowance) -> bool {
-    (learned.per_minute, learned.per_day, learned.per_month)
-        == (caps.per_minute, caps.per_day, caps.per_month)
+/// The limits under the account's current caps: those that were learned, or a row of the limits table.
+fn known_plan(caps: Allowance, learned: Option<PlanLimits>) -> Option<PlanLimits> {
+    let Allowance { per_minute, per_day, per_month } = caps;
+    let is_of = |plan: &PlanLimits| {
+        (plan.per_minute, plan.per_day, plan.per_month) == (per_minute, per_day, per_month)
+    };
+    learned.into_iter().chain(Plan::ALL.map(Plan::limits)).find(is_of)
 }
 
 /// Whether the plan's limits are known without probing.
 pub(crate) fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
     let all_given = given.rows_per_call.and(given.max_offset).and(given.window_days).is_some();
-    all_given
-        || learned.is_some_and(|plan| is_of(&plan, caps))
-        || Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).is_some()
+    all_given || known_plan(caps, learned).is_some()
 }
 
 /// Probes the limits of a plan that no table has, with a dozen requests at most. Limits of the pipeline are not probed.
@@ -166,9 +148,6 @@ async fn probe(
         offset: Some(offset),
         ..BusinessSearch::default()
     };
-    match fetcher.ask(COUNTS, &Call::search(&search)).await {
-        Ok(page) => Ok(Some(page.value.pagination.limit)),
-        Err(error) if error.is_refused_with(no) => Ok(None),
-        Err(error) => Err(error),
-    }
+    let page = fetcher.ask_unless_refused(COUNTS, &Call::search(&search), no).await?;
+    Ok(page.map(|page| page.value.pagination.limit))
 }

@@ -5,6 +5,7 @@ use super::range_state::RangeState;
 use super::same_pages::SamePages;
 use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
 use crate::contract::business::ACTIVE;
+use crate::contract::page::Data;
 use crate::contract::plan::PlanLimits;
 use crate::contract::records::ListedPage;
 use crate::contract::reference::EntityType;
@@ -356,10 +357,8 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// Whether one day's slice lists a row, by its details; one request.
     pub(crate) async fn look_up(&mut self, id: i64, slice: &Slice) -> Result<RowState> {
-        let record = match self.fetcher.ask(self.stage, &Call::business(id)).await {
-            Err(error) if error.is_refused_with(404) => return Ok(RowState::Unknown),
-            answer => answer?.value.data,
-        };
+        let answer = self.fetcher.ask_unless_refused(self.stage, &Call::business(id), 404).await?;
+        let Some(Answer { value: Data { data: record }, .. }) = answer else { return Ok(RowState::Unknown) };
         let row = self.interner.read(&record, slice.to);
         // An untyped listing excludes fictitious names.
         let is_of_type = slice.filter.kind.is_some() || *row.entity_type != *EntityType::Fictitious.key();

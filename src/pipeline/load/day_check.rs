@@ -13,12 +13,12 @@ use super::run_store::{Known, gather};
 use crate::client::Call;
 use crate::contract::count::DailyCount;
 use crate::contract::listing::Listing;
+use crate::contract::page::Page;
 use crate::contract::param::MAX_DAYS;
 use crate::contract::reference::EntityType;
-use crate::extract::fetch::PageFetcher;
+use crate::extract::fetch::{Answer, PageFetcher};
 use crate::extract::listing::{CHECK, ListingJob, Totals, differing_days, extract_listing};
 use crate::extract::query::split::FilterValues;
-use crate::extract::reference::{DailyCounts, extract_daily_counts};
 use crate::pipeline::context::Run;
 use crate::pipeline::error::Result;
 use crate::pipeline::plan::inputs::filter;
@@ -50,9 +50,9 @@ const FEW_DAYS: usize = 7;
 
 impl Run<'_> {
     /// Takes counts that are newer than those before.
-    pub(crate) fn take_counts(&mut self, counts: DailyCounts, landing: &mut Landing) {
-        landing.journal.counts = Some(page_of(&counts.page));
-        self.counts = counts.days;
+    pub(crate) fn take_counts(&mut self, counts: Answer<Page<DailyCount>>, landing: &mut Landing) {
+        landing.journal.counts = Some(page_of(&counts.key));
+        self.counts = counts.value.data;
     }
 
     /// Marks the complete days whose newest count differs from their rows, unless most differ and no total has shown that the counts
@@ -265,7 +265,8 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
 
     async fn ask_counts(&mut self) -> Result<()> {
         let days = (self.run.counts.len() as u32).clamp(1, MAX_DAYS);
-        self.run.take_counts(extract_daily_counts(self.fetcher, CHECK, days).await?, self.landing);
+        let counts = self.fetcher.ask(CHECK, &Call::daily_counts(days)).await?;
+        self.run.take_counts(counts, self.landing);
         Ok(())
     }
 

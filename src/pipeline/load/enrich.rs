@@ -5,7 +5,7 @@
 
 use super::landing::Landing;
 use crate::contract::business::ACTIVE;
-use crate::extract::detail::{LookUp, expect, expect_officers};
+use crate::extract::detail::LookUp;
 use crate::extract::fetch::{PageFetcher, PageKey};
 use crate::lake::{Commit, TableDelta};
 use crate::normalize::{NormalizedDetail, OpenValues, normalize_detail, normalize_officers};
@@ -125,7 +125,7 @@ pub(super) struct Enriching<'e, 'r> {
 impl Enriching<'_, '_> {
     async fn look_up_all(&mut self, asker: &mut PageFetcher<'_>, due: &[(i64, LookUp)]) -> Result<()> {
         for (at, (id, first)) in due.iter().enumerate() {
-            expect(asker, &due[at..]);
+            asker.expect(due[at..].iter().map(|(id, look_up)| look_up.call(*id)), false);
             let before = self.summary.quarantined;
             self.look_up(asker, *id, *first).await?;
             if self.summary.quarantined == before {
@@ -147,7 +147,7 @@ impl Enriching<'_, '_> {
             if !has_officers || !self.spec.officers {
                 return Ok(());
             }
-            expect_officers(asker, id);
+            asker.expect_first(&LookUp::Officers.call(id));
         }
         self.look_up_officers(asker, id).await
     }

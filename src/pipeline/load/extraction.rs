@@ -5,7 +5,7 @@ use super::day_counts::Figures;
 use super::landing::Landing;
 use super::page_store::Pages;
 use super::run_store::{Known, RunStore};
-use crate::client::Client;
+use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
 use crate::contract::eastern::window_start;
 use crate::contract::listing::Listing;
@@ -14,9 +14,7 @@ use crate::extract::ExtractError;
 use crate::extract::fetch::PageFetcher;
 use crate::extract::listing::{ListingJob, ListingStore, ReadContext, extract_listing};
 use crate::extract::query::split::FilterValues;
-use crate::extract::reference::{
-    COUNTS, REFERENCE, Reference, extract_daily_counts, extract_reference, find_plan,
-};
+use crate::extract::reference::{COUNTS, REFERENCE, Reference, extract_reference, find_plan};
 use crate::pipeline::api_day::{api_clock, check_counts};
 use crate::pipeline::config::spec::BudgetSpec;
 use crate::pipeline::context::{Run, RunContext};
@@ -134,7 +132,7 @@ impl Run<'_> {
     /// is before the run's.
     async fn read_counts(&mut self, asker: &mut PageFetcher<'_>, landing: &mut Landing) -> Result<()> {
         let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
-        self.take_counts(extract_daily_counts(asker, COUNTS, days).await?, landing);
+        self.take_counts(asker.ask(COUNTS, &Call::daily_counts(days)).await?, landing);
         check_counts(self.record.today, &self.counts, api_clock(self.now, self.client))?;
         if !self.is_plan_found {
             let (given, counted) = (&self.pipeline.spec.plan, self.counts.len() as u32);

@@ -5,10 +5,10 @@
 
 use super::enrich::{Enriching, LookedUp};
 use super::landing::Landing;
-use crate::client::RawRecord;
+use crate::client::{Call, RawRecord};
 use crate::contract::business::business_id;
 use crate::contract::id::DocumentNumber;
-use crate::extract::detail::{ask_document, expect_documents, expect_officers};
+use crate::extract::detail::{DETAILS, LookUp};
 use crate::extract::fetch::PageFetcher;
 use crate::lake::{Commit, Lake};
 use crate::pipeline::config::spec::EnrichSpec;
@@ -53,7 +53,7 @@ impl Run<'_> {
 impl Enriching<'_, '_> {
     async fn look_up_numbers(&mut self, asker: &mut PageFetcher<'_>, due: &[DocumentNumber]) -> Result<()> {
         for (at, number) in due.iter().enumerate() {
-            expect_documents(asker, &due[at..]);
+            asker.expect(due[at..].iter().map(Call::business_by_document), false);
             let before = self.summary.quarantined;
             self.look_up_number(asker, number).await?;
             if self.summary.quarantined == before {
@@ -66,18 +66,19 @@ impl Enriching<'_, '_> {
     }
 
     async fn look_up_number(&mut self, asker: &mut PageFetcher<'_>, number: &DocumentNumber) -> Result<()> {
-        let Some((record, page)) = ask_document(asker, number).await? else {
+        let call = Call::business_by_document(number);
+        let Some(answer) = asker.ask_unless_refused(DETAILS, &call, 404).await? else {
             tracing::warn!(document_number = %number, "the API knows no business with this document number");
             self.summary.unknown += 1;
             self.summary.unknown_documents.push(number.to_string());
             return Ok(());
         };
         // A record without a readable id goes to quarantine, like one of another business.
-        let id = id_of(&record).unwrap_or(0);
-        if !self.take_details(id, Some(page))? || !self.spec.officers {
+        let id = id_of(&answer.value.data).unwrap_or(0);
+        if !self.take_details(id, Some(answer.key))? || !self.spec.officers {
             return Ok(());
         }
-        expect_officers(asker, id);
+        asker.expect_first(&LookUp::Officers.call(id));
         self.look_up_officers(asker, id).await
     }
 }
