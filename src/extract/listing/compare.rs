@@ -3,12 +3,12 @@
 use super::full_read::find_changed;
 use super::job::ReadContext;
 use super::pager::Reader;
-use crate::contract::eastern::{minus_days, plus_days, span_days};
+use crate::contract::eastern::{minus_days, span_days};
 use crate::contract::plan::{Plan, PlanLimits};
 use crate::contract::search::MAX_SPAN_DAYS;
 use crate::extract::error::Result;
 use crate::extract::fetch::PageFetcher;
-use crate::extract::plan::day_range::{DaySpan, spans};
+use crate::extract::plan::day_range::{DaySpan, joined, spans};
 use crate::extract::query::slice::{Filter, Slice};
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -79,19 +79,10 @@ async fn compare(
 /// there that hides a new one.
 fn parts(rows: &BTreeMap<Date, u64>, most: usize) -> Vec<DaySpan> {
     let length = u32::try_from(rows.len().div_ceil(most.max(1))).unwrap_or(u32::MAX).max(1);
-    let mut parts: Vec<DaySpan> = Vec::new();
-    for day in rows.keys().rev() {
-        let may_join = |part: &DaySpan| {
-            let has_no_rows = || rows.range(*day..=part.to).all(|(_, rows)| *rows == 0);
-            let days = span_days(part.from, part.to);
-            part.from == plus_days(*day, 1) && days < MAX_SPAN_DAYS && (days < length || has_no_rows())
-        };
-        match parts.last_mut() {
-            Some(part) if may_join(part) => part.from = *day,
-            _ => parts.push(DaySpan::one(*day)),
-        }
-    }
-    parts
+    joined(rows.keys().rev().copied(), |part, day| {
+        let has_no_rows = || rows.range(day..=part.to).all(|(_, rows)| *rows == 0);
+        span_days(part.from, part.to) < length || has_no_rows()
+    })
 }
 
 /// Parts of a range whose totals come without a row, at most, under the limits of a plan.
@@ -112,20 +103,10 @@ fn few(rows: &BTreeMap<Date, u64>, plan: &PlanLimits) -> Vec<DaySpan> {
 
 /// The parts of a range that have no more rows than an offset passes, or one day.
 fn within_offset(span: DaySpan, rows: &BTreeMap<Date, u64>, max_offset: u32) -> Vec<DaySpan> {
-    let most = u64::from(max_offset);
-    let mut parts: Vec<DaySpan> = Vec::new();
-    let mut sum = 0;
-    for (day, rows) in rows.range(span.from..=span.to).rev() {
-        sum += rows;
-        match parts.last_mut() {
-            Some(part) if sum <= most => part.from = *day,
-            _ => {
-                sum = *rows;
-                parts.push(DaySpan::one(*day));
-            }
-        }
-    }
-    parts
+    let fits = |part: DaySpan, day: Date| {
+        rows.range(day..=part.to).map(|(_, rows)| rows).sum::<u64>() <= u64::from(max_offset)
+    };
+    joined(span.newest_first(), fits)
 }
 
 #[cfg(test)]

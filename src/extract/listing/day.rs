@@ -153,12 +153,6 @@ pub(crate) fn drop_skipped(reader: &mut Reader<'_, '_>, span: &Slice, page: &Pag
 }
 
 fn days_of(page: &PageSeen) -> Vec<(Date, Vec<i64>)> {
-    let mut days: Vec<(Date, Vec<i64>)> = Vec::new();
-    for (id, day) in &page.rows {
-        match days.last_mut() {
-            Some((last, ids)) if last == day => ids.push(*id),
-            _ => days.push((*day, vec![*id])),
-        }
-    }
-    days
+    let days = page.rows.chunk_by(|(_, day), (_, next)| day == next);
+    days.map(|rows| (rows[0].1, rows.iter().map(|(id, _)| *id).collect())).collect()
 }
