@@ -218,14 +218,15 @@ impl Cell<'_> {
 
     fn waste_out_of_state(&self, outline: &Outline<'_>) -> f64 {
         let rows = self.rows_by_day.iter().sum::<f64>() * (1.0 - self.seen);
-        let known = outline.shares.zip3s_out_of_state().into_iter().map(|share| share * rows);
+        let shares = outline.shares;
+        let known = shares.out_of_state().into_iter().map(|zip| shares.of_zip3(&zip) * rows);
         if outline.is_listed {
             return known.map(|rows| waste_of_walk(rows, outline.plan)).sum();
         }
         let (common, rare): (Vec<f64>, Vec<f64>) = known.partition(|rows| *rows > LEAST_ROWS);
         let page = f64::from(outline.plan.rows_per_call);
         let of_common: f64 = common.iter().map(|rows| (1.0 - rows / page).max(0.5)).sum();
-        let unseen = outline.shares.unseen_zip3(self.learned);
+        let unseen = shares.unseen_zip3(self.learned);
         let (in_turn, rare) = (until_found(&rare, rare.iter().sum()), rare.iter().sum::<f64>());
         if let [_] = self.rows_by_day {
             // Everything within reach was read.
