@@ -1,6 +1,6 @@
 //! The API key: read once, sent as a header, never printed.
 
-use reqwest::header::HeaderValue;
+use reqwest::RequestBuilder;
 use secrecy::{ExposeSecret, SecretString};
 
 /// An API key. `Debug` does not print it; its memory is wiped on drop.
@@ -31,12 +31,9 @@ impl ApiKey {
         Ok(Self(SecretString::from(text.to_owned())))
     }
 
-    /// The Authorization header, marked sensitive so that no log prints it.
-    pub(super) fn header(&self) -> Result<HeaderValue, KeyError> {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0.expose_secret()))
-            .map_err(|_| KeyError::NotAHeader)?;
-        value.set_sensitive(true);
-        Ok(value)
+    /// A request with the key in its Authorization header, which is marked as sensitive so that no log prints it.
+    pub(super) fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
+        request.bearer_auth(self.0.expose_secret())
     }
 
     /// A text with the key replaced: an error may repeat what was sent.
@@ -58,7 +55,10 @@ mod tests {
     fn key_is_never_printed() {
         let key = ApiKey::parse("\u{feff} flb_secret\n").expect("a key");
         assert!(!format!("{key:?}").contains("secret"));
-        assert!(!format!("{:?}", key.header().expect("a header")).contains("secret"));
+        let http = reqwest::Client::builder().tls_built_in_root_certs(false).build().expect("a client");
+        let request = key.authorize(http.get("http://localhost")).build().expect("a request");
+        assert_eq!(request.headers()[reqwest::header::AUTHORIZATION], "Bearer flb_secret");
+        assert!(!format!("{:?}", request.headers()).contains("secret"));
         assert!(!key.fingerprint().contains("secret"));
     }
 

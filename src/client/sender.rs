@@ -11,7 +11,6 @@ use super::retry::{USUAL_ATTEMPTS, with_retries};
 use super::silence::{SILENCE, is_plain_http};
 use crate::contract::account::Account;
 use jiff::{SignedDuration, Timestamp};
-use reqwest::header::AUTHORIZATION;
 use reqwest::{ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -62,7 +61,6 @@ pub(crate) struct Answer<T> {
     ticket: Ticket,
 }
 
-#[derive(Debug)]
 pub(crate) struct Client {
     http: reqwest::Client,
     base: Url,
@@ -222,9 +220,8 @@ impl Client {
     async fn send<T: Decode>(&self, call: &Call<T>) -> Result<(Vec<u8>, Result<T>)> {
         let target = call.target();
         let url = format!("{}{target}", self.base.as_str().trim_end_matches('/'));
-        let header = self.key.header().map_err(|error| ClientError::Settings(error.to_string()))?;
         tracing::debug!(target, "request");
-        let request = self.http.get(url).header(AUTHORIZATION, header);
+        let request = self.key.authorize(self.http.get(url));
         let received = on_its_own(receive(request, call.clone(), self.clock));
         let received = self.unless_plain_http(target, received).await?;
         let Received { status, retry_after, date, answer } = received;
