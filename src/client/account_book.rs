@@ -47,17 +47,15 @@ impl AccountBook {
         self.accounts.iter().position(|entry| entry.keys.contains_key(key))
     }
 
-    /// The account of a key; a new key gets one of its own.
+    /// The account of a key. A new key gets one of its own, and waits as long as new keys must.
     pub(super) fn entry(&mut self, key: &str) -> &mut Entry {
-        let at = self.position(key).unwrap_or_else(|| self.add(key, Counts::default()));
+        let at = self.position(key).unwrap_or_else(|| {
+            let mut counts = Counts::default();
+            counts.pause_until(self.quiet_until.unwrap_or(Timestamp::UNIX_EPOCH));
+            self.accounts.push(Entry { keys: BTreeMap::from([(key.to_owned(), None)]), counts });
+            self.accounts.len() - 1
+        });
         &mut self.accounts[at]
-    }
-
-    /// Adds the account of a new key, which waits as long as new keys must; returns its place.
-    pub(super) fn add(&mut self, key: &str, mut counts: Counts) -> usize {
-        counts.pause_until(self.quiet_until.unwrap_or(Timestamp::UNIX_EPOCH));
-        self.accounts.push(Entry { keys: BTreeMap::from([(key.to_owned(), None)]), counts });
-        self.accounts.len() - 1
     }
 
     /// The state of all keys now, when `/v1/me` reports the account's requests of this month.

@@ -2,9 +2,9 @@
 
 use super::block::Block;
 use super::counts::{Allowance, Counts, Ticket, Verdict};
-use super::error::{ClientError, Result, Window};
+use super::error::{ClientError, Result};
 use super::ledger::Ledger;
-use super::pause::{PauseListener, PauseReason, Quota};
+use super::pause::{Pause, PauseReason, Quota};
 use crate::contract::account::{Account, Remaining};
 use crate::contract::eastern::{day_start, eastern_day, plus_days};
 use jiff::civil::Date;
@@ -30,7 +30,6 @@ pub(crate) struct Bounds {
 }
 
 /// Lets a request pass when it may be sent.
-#[derive(Debug)]
 pub(crate) struct Budget {
     ledger: Ledger,
     clock: Clock,
@@ -43,7 +42,8 @@ pub(crate) struct Budget {
     aside: AtomicU32,
     deadline: Option<Instant>,
     stop: Stop,
-    listener: PauseListener,
+    /// Takes every pause.
+    listener: Box<dyn Fn(Pause) + Send + Sync>,
     block: std::sync::Mutex<Block>,
 }
 
@@ -60,13 +60,14 @@ impl Budget {
     pub(crate) fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
         let deadline = bounds.max_time.and_then(|time| Instant::now().checked_add(time));
         let (gate, sent, released) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
-        let (aside, listener, block) = Default::default();
+        let (aside, block) = Default::default();
+        let listener = Box::new(|_| {});
         Self { ledger, clock, bounds, gate, sent, released, aside, deadline, stop, listener, block }
     }
 
     /// The same budget, which reports its pauses to `listener`.
-    pub(crate) fn reporting_to(mut self, listener: PauseListener) -> Self {
-        self.listener = listener;
+    pub(crate) fn reporting_to(mut self, listener: impl Fn(Pause) + Send + Sync + 'static) -> Self {
+        self.listener = Box::new(listener);
         self
     }
 
@@ -128,12 +129,12 @@ impl Budget {
         let _turn = self.gate.lock().await;
         let used = self.sent() + u64::from(self.aside.load(Ordering::Relaxed));
         if self.bounds.max_requests.is_some_and(|most| used >= most) {
-            return Err(spent(Window::Run, None));
+            return Err(spent("the run's max_requests", None));
         }
         loop {
             self.stop.check()?;
             if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Err(spent(Window::Time, None));
+                return Err(spent("the run's max_minutes", None));
             }
             let now = (self.clock)();
             let (reason, wait_ms) = match self.verdict(now)? {
@@ -143,9 +144,13 @@ impl Budget {
                 }
                 Verdict::WaitMinute(ms) => (PauseReason::Minute, ms),
                 Verdict::WaitAsked(ms) => (PauseReason::Asked, ms),
-                Verdict::DaySpent => return Err(spent(Window::Day, Some(day_after(eastern_day(now))))),
+                Verdict::DaySpent => {
+                    let until = day_after(eastern_day(now));
+                    return Err(spent("the account's requests of this Eastern day", Some(until)));
+                }
                 Verdict::MonthSpent => {
-                    return Err(spent(Window::Month, Some(day_after(eastern_day(now).last_of_month()))));
+                    let until = day_after(eastern_day(now).last_of_month());
+                    return Err(spent("the account's requests of this Eastern month", Some(until)));
                 }
             };
             self.wait(reason, Duration::from_millis(u64::try_from(wait_ms).unwrap_or(1))).await?;
@@ -205,16 +210,14 @@ impl Budget {
         if !self.may_wait(pause) {
             return Err(self.too_long(pause));
         }
-        self.listener.report(reason, pause);
-        tokio::select! {
-            () = tokio::time::sleep(pause) => Ok(()),
-            () = self.stop.requested() => Err(ClientError::Stopped),
-        }
+        (self.listener)(Pause { reason, length: pause });
+        self.stop.sleep(pause).await
     }
 
     /// Reports a pause before a failed request is sent again.
     pub(super) fn report_retry(&self, is_asked: bool, pause: Duration) {
-        self.listener.report(if is_asked { PauseReason::Asked } else { PauseReason::Retry }, pause);
+        let reason = if is_asked { PauseReason::Asked } else { PauseReason::Retry };
+        (self.listener)(Pause { reason, length: pause });
     }
 
     pub(super) fn may_wait(&self, pause: Duration) -> bool {
@@ -257,8 +260,8 @@ impl Drop for Budget {
     }
 }
 
-fn spent(window: Window, until: Option<Timestamp>) -> ClientError {
-    ClientError::BudgetSpent { window, until }
+fn spent(what: &'static str, until: Option<Timestamp>) -> ClientError {
+    ClientError::BudgetSpent { what, until }
 }
 
 fn day_after(day: Date) -> Timestamp {
@@ -292,6 +295,14 @@ impl Stop {
     /// Fails once the run is to stop.
     pub(crate) fn check(&self) -> Result<()> {
         if *self.requested.borrow() { Err(ClientError::Stopped) } else { Ok(()) }
+    }
+
+    /// Sleeps; fails as soon as the run is to stop.
+    pub(super) async fn sleep(&self, pause: Duration) -> Result<()> {
+        tokio::select! {
+            () = tokio::time::sleep(pause) => Ok(()),
+            () = self.requested() => Err(ClientError::Stopped),
+        }
     }
 
     /// Returns once the run is to stop; never, if the switch was dropped before.

@@ -3,8 +3,6 @@
 use super::counts::{Allowance, Counts};
 use crate::contract::account::Remaining;
 use jiff::Timestamp;
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Why no request is sent for a while.
@@ -25,32 +23,6 @@ pub struct Pause {
     pub reason: PauseReason,
     /// How long, at most.
     pub length: Duration,
-}
-
-/// Takes every pause.
-#[derive(Clone)]
-pub(crate) struct PauseListener(Arc<dyn Fn(Pause) + Send + Sync>);
-
-impl PauseListener {
-    pub(crate) fn new(listener: impl Fn(Pause) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(listener))
-    }
-
-    pub(super) fn report(&self, reason: PauseReason, length: Duration) {
-        (self.0)(Pause { reason, length });
-    }
-}
-
-impl Default for PauseListener {
-    fn default() -> Self {
-        Self::new(|_| {})
-    }
-}
-
-impl fmt::Debug for PauseListener {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("PauseListener")
-    }
 }
 
 /// The account's windows as they were when the last request was sent or delayed.

@@ -3,7 +3,7 @@
 use super::plan::lake_view::Coverage;
 use super::publish::summary::Requests;
 use super::state::run_state::WantedDays;
-use crate::client::{Budget, Pause, PauseListener, PauseReason};
+use crate::client::{Budget, Pause, PauseReason};
 use crate::contract::eastern::span_days;
 use jiff::Timestamp;
 use std::fmt;
@@ -132,15 +132,15 @@ impl Progress {
     }
 
     /// Passes on the pauses of a client.
-    pub(crate) fn pauses(&self) -> PauseListener {
+    pub(crate) fn pauses(&self) -> impl Fn(Pause) + Send + Sync + 'static {
         let progress = self.clone();
-        PauseListener::new(move |pause| {
+        move |pause| {
             // A retry may overlap other requests, whose time counts.
             if pause.reason != PauseReason::Retry {
                 progress.with(|tally| tally.paused += pause.length);
             }
             progress.events.report(Event::Pausing(pause));
-        })
+        }
     }
 
     /// What takes the events of the run.
