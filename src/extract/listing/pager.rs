@@ -112,7 +112,7 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     async fn page_of_search(&mut self, slice: &Slice, offset: u32) -> Result<PageRead> {
         let call = Call::search(&slice.search(self.plan.rows_per_call, offset));
-        let has_values = slice.filter.has_values_of_records();
+        let has_values = slice.has_values_of_records();
         let replayed = self.fetcher.replayed;
         let mut answer = self.fetch_valid(&call, slice, offset).await;
         if let Err(error @ ExtractError::Client(refusal)) = &answer

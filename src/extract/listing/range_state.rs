@@ -184,9 +184,8 @@ impl RangeState {
     /// How rows of a single day are distributed: the rows of its slice have as much weight as all others together.
     pub(crate) fn shares_of_day(&self, slice: &Slice, learned: &Shares) -> Shares {
         let mut shares = self.shares(learned);
-        let rows = || self.seen.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row));
-        let weight = (shares.rows / (rows().count() as u64).max(1)).clamp(1, MOST_WEIGHT);
-        shares.learn_weighted(rows(), weight);
+        let weight = (shares.rows / self.seen.count(slice).max(1)).clamp(1, MOST_WEIGHT);
+        shares.learn_weighted(self.seen.rows_in(slice), weight);
         shares
     }
 

@@ -167,7 +167,7 @@ async fn keep_changed(
             RowState::NotListed => {}
             // A service without details may list the row, by the prefix of its name.
             RowState::Unknown => {
-                let filter = |prefix| Filter { name_prefix: Some(prefix), ..listing.filter.clone() };
+                let filter = |prefix| Filter { q: Some(prefix), ..listing.filter.clone() };
                 if let Some(prefix) = askable(&row.name_prefix) {
                     *left = left.saturating_sub(1);
                     let part = listing.under(filter(prefix));
@@ -281,7 +281,7 @@ fn parts(
     let narrower = split::parts(&slice.filter, dimension, total, reader.values, reader.shares);
     let mut filters: Vec<Filter> = narrower.into_iter().map(|part| part.filter).collect();
     if dimension == Dimension::Zip && slice.filter.zip.is_none() {
-        let known = reader.range.seen.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row));
+        let known = reader.range.seen.rows_in(slice);
         let prefixes: BTreeSet<&str> = known.filter_map(|row| zip3(&row.zip)).collect();
         let published: BTreeSet<String> = filters.iter().filter_map(|filter| filter.zip.clone()).collect();
         let others = prefixes.into_iter().filter(|zip| !published.contains(*zip));

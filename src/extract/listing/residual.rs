@@ -191,8 +191,7 @@ impl Search {
 
     /// Prefixes of names, those of known rows first.
     fn names(&self, reader: &Reader<'_, '_>) -> IntoIter<String> {
-        let rows = reader.range.seen.rows_of(self.slice.from, self.slice.to);
-        name_prefixes(rows.filter(|row| self.slice.filter.matches(row))).into_iter()
+        name_prefixes(reader.range.seen.rows_in(&self.slice)).into_iter()
     }
 
     /// Asks for the rows of the next prefix. If it has more than were read, these are searched.
@@ -201,14 +200,14 @@ impl Search {
         reader: &mut Reader<'_, '_>,
         prefixes: Option<IntoIter<String>>,
     ) -> Result<()> {
-        if self.slice.filter.name_prefix.is_some() || !self.is_open(reader) {
+        if self.slice.filter.q.is_some() || !self.is_open(reader) {
             return Ok(());
         }
         let mut prefixes = prefixes.unwrap_or_else(|| self.names(reader));
         let Some(prefix) = prefixes.next() else { return Ok(()) };
         self.steps.push(Step::Names(Some(prefixes)));
         reader.range.search_budget.spend(1);
-        let slice = self.slice.under(Filter { name_prefix: Some(prefix), ..self.slice.filter.clone() });
+        let slice = self.slice.under(Filter { q: Some(prefix), ..self.slice.filter.clone() });
         if let PageRead::Rows(page) = reader.page(&slice, 0).await? {
             self.steps.push(Step::Rows { slice, total: page.total });
         }

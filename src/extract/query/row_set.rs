@@ -84,7 +84,7 @@ impl Seen {
     ) -> impl Iterator<Item = i64> + 's {
         let between = self.by_day.get(&cell.to).filter(|_| oldest < newest);
         let ids = between.into_iter().flat_map(move |ids| ids.range((Excluded(oldest), Excluded(newest))));
-        ids.rev().copied().filter(|id| self.rows.get(id).is_some_and(|row| cell.filter.matches(row)))
+        ids.rev().copied().filter(|id| self.rows.get(id).is_some_and(|row| cell.matches(row)))
     }
 
     /// Ids of a day that the API listed.
@@ -126,7 +126,7 @@ impl Seen {
         if slice.filter == Default::default() {
             return self.count_between(slice.from, slice.to);
         }
-        self.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row)).count() as u64
+        self.rows_in(slice).count() as u64
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -139,6 +139,11 @@ impl Seen {
 
     pub(crate) fn rows(&self) -> impl Iterator<Item = &SeenRow> {
         self.rows.values()
+    }
+
+    /// The rows of a slice.
+    pub(crate) fn rows_in<'s>(&'s self, slice: &'s Slice) -> impl Iterator<Item = &'s SeenRow> {
+        self.rows_of(slice.from, slice.to).filter(|row| slice.matches(row))
     }
 
     pub(crate) fn rows_of(&self, from: Date, to: Date) -> impl Iterator<Item = &SeenRow> {

@@ -4,7 +4,7 @@ use super::histogram::{FLORIDA_ZIP3, Shares, by_weight, is_of_florida};
 use super::row::SeenRow;
 use super::slice::Filter;
 use crate::contract::reference::{EntityType, EntityTypeEntry, Industries};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A filter by which a query is split into narrower ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -146,9 +146,8 @@ fn is_askable_city(city: &str) -> bool {
 /// All ZIP prefixes outside Florida, known ones first. Together they find every row that has a ZIP code.
 pub(crate) fn all_out_of_state_zip3(shares: &Shares) -> Vec<String> {
     let mut zips = shares.out_of_state();
-    let known: BTreeSet<String> = zips.iter().cloned().collect();
     let all = (0..1_000).map(|number| format!("{number:03}"));
-    zips.extend(all.filter(|zip| !is_of_florida(zip) && !known.contains(zip)));
+    zips.extend(all.filter(|zip| !is_of_florida(zip) && !shares.zip3.contains_key(zip)));
     zips
 }
 
@@ -183,6 +182,7 @@ pub(crate) fn askable(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn all_prefixes_outside_florida_are_listed_once_known_ones_first() {

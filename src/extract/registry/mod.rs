@@ -52,7 +52,7 @@ impl PrefixJob {
     fn slice(&self) -> Slice {
         let filter = Filter {
             kind: self.is_fictitious.then_some(EntityType::Fictitious),
-            name_prefix: Some(text(self.prefix)),
+            q: Some(text(self.prefix)),
             status: Some(self.status),
             ..Filter::default()
         };
@@ -90,10 +90,9 @@ pub(crate) async fn read_prefix(
         }
     }
     if !reading.is_proven {
-        let (expected, held) = (reading.expected, reading.held);
+        let PrefixReading { expected, held, .. } = reading;
         tracing::warn!(%slice, expected, held, "the prefix could not be read completely");
     }
-    let pages = std::mem::take(&mut reader.range.pages).pages;
-    reading.pages = pages.into_iter().map(|page| page.key).collect();
+    reading.pages = reader.range.pages.pages.into_iter().map(|page| page.key).collect();
     Ok(Some(reading))
 }
