@@ -104,13 +104,6 @@ impl ClientError {
         }
     }
 
-    pub(crate) fn refused_status(&self) -> Option<u16> {
-        match self {
-            Self::Refused { status, .. } => Some(*status),
-            _ => None,
-        }
-    }
-
     /// Whether a later run may resume: a spent budget, a long pause, a deadline, a signal.
     pub(crate) fn is_pause(&self) -> bool {
         matches!(self, Self::BudgetSpent { .. } | Self::WaitTooLong { .. } | Self::Stopped)

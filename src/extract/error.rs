@@ -35,6 +35,6 @@ impl ExtractError {
     }
 
     pub(crate) fn is_refused_with(&self, status: u16) -> bool {
-        matches!(self, Self::Client(error) if error.refused_status() == Some(status))
+        matches!(self, Self::Client(ClientError::Refused { status: refused, .. }) if *refused == status)
     }
 }

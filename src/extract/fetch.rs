@@ -92,7 +92,7 @@ pub(crate) struct PageFetcher<'a> {
     /// Rows of listings on the pages so far.
     pub(crate) rows: u64,
     /// Archived answers from before this are too old to be used.
-    oldest: Timestamp,
+    pub(crate) oldest: Timestamp,
     /// When the newest of the answers came, wanted or not.
     newest: Timestamp,
     now: fn() -> Timestamp,
@@ -178,17 +178,6 @@ impl<'a> PageFetcher<'a> {
         self.finish().await?;
         self.oldest = self.oldest.max(self.newest);
         Ok(())
-    }
-
-    /// From now on, archived answers from before a time are not used. Returns that of now, and never goes back before it.
-    pub(crate) fn ask_since(&mut self, time: Timestamp) -> Timestamp {
-        let newest = self.oldest.max(time);
-        std::mem::replace(&mut self.oldest, newest)
-    }
-
-    /// Uses the archived answers from a time on.
-    pub(crate) fn ask_as_before(&mut self, time: Timestamp) {
-        self.oldest = time;
     }
 
     /// Whether the next answer to a call comes from the archive.

@@ -115,8 +115,9 @@ async fn one_run(
     let before = SentBefore::now(client);
     let began_on = eastern_day((context.now)());
     // After midnight the window has advanced, and its oldest day is refused.
-    let day_has_turned =
-        |error: &ClientError| error.refused_status() == Some(403) && eastern_day((context.now)()) != began_on;
+    let day_has_turned = |error: &ClientError| {
+        matches!(error, ClientError::Refused { status: 403, .. }) && eastern_day((context.now)()) != began_on
+    };
     let (record, caps) = begun.limits(client).await;
     progress.report(Event::Begun(lake.run(&record.run_id)?.path()));
     let requests = before.at_start(client);

@@ -53,23 +53,17 @@ async fn compare(
     totals: Totals,
     differing: &mut BTreeMap<Date, u64>,
 ) -> Result<()> {
-    let slice = |DaySpan { from, to }| Slice { filter: filter.clone(), from, to };
-    match totals {
-        Totals::Ranges => {
-            for span in few(rows, reader.plan) {
-                find_changed(reader, &slice(span), rows, differing).await?;
-            }
-        }
-        Totals::Parts(most) => {
-            for span in parts(rows, most) {
-                let slice = slice(span);
-                if !slice.is_one_day() {
-                    find_changed(reader, &slice, rows, differing).await?;
-                } else if let Some(known) = rows.get(&slice.to) {
-                    let total = reader.total_of_day(&slice, *known).await?;
-                    differing.extend((total != Some(*known)).then_some((slice.to, total.unwrap_or(*known))));
-                }
-            }
+    let (spans, may_be_days) = match totals {
+        Totals::Ranges => (few(rows, reader.plan), false),
+        Totals::Parts(most) => (parts(rows, most), true),
+    };
+    for DaySpan { from, to } in spans {
+        let slice = Slice { filter: filter.clone(), from, to };
+        if may_be_days && slice.is_one_day() {
+            let (total, known) = (reader.total_of_day(&slice, rows[&to]).await?, rows[&to]);
+            differing.extend((total != Some(known)).then_some((to, total.unwrap_or(known))));
+        } else {
+            find_changed(reader, &slice, rows, differing).await?;
         }
     }
     Ok(())

@@ -5,7 +5,7 @@
 //! total and the API's daily count. Otherwise the difference is searched by rank. A sum over several days completes none of them: a
 //! row lost by one may hide a row gained by another.
 
-use super::day::{DayReading, drop_skipped, matching_day, reconcile_day};
+use super::day::{DayReading, complete_day, drop_skipped, reconcile_day};
 use super::pager::{PageRead, PageSeen, Reader};
 use super::read_pages::ReadPages;
 use crate::contract::eastern::{days_newest_first, minus_days, plus_days};
@@ -103,7 +103,7 @@ async fn read_spans(
         let of_group = || days_newest_first(group.from, group.to);
         if total == Some(reader.range.seen.count(&group)) && of_group().all(|day| counts.allows(reader, day))
         {
-            days.extend(of_group().map(|day| (matching_day(reader, day), 0)));
+            days.extend(of_group().map(|day| (complete_day(reader, day), 0)));
             continue;
         }
         let total = total.filter(|_| group.is_one_day());

@@ -119,10 +119,11 @@ pub(crate) async fn extract_listing(
                 reader.fetcher.alongside(|| land(store, waiting.take())).await??;
                 store.known(from, to)?.into_iter().for_each(|row| reader.range.insert_known(row));
                 let mut differing = BTreeMap::new();
-                let known_since = doubtful.range(from..=to).map(|(_, since)| *since).max();
-                let before = reader.fetcher.ask_since(known_since.unwrap_or(Timestamp::MIN));
+                let before = reader.fetcher.oldest;
+                let since = doubtful.range(from..=to).map(|(_, since)| *since);
+                reader.fetcher.oldest = since.fold(before, Timestamp::max);
                 let readings = incremental::read(&mut reader, &slice, &counts, &mut differing).await;
-                reader.fetcher.ask_as_before(before);
+                reader.fetcher.oldest = before;
                 store.mark_incomplete(label, &differing);
                 readings?
             }
@@ -137,7 +138,8 @@ pub(crate) async fn extract_listing(
     for DayRange { from, to, in_parts } in job.settling {
         let known = store.known(from, to)?;
         let held = rows_by_day(from, to, &known);
-        reader.range.hints = over_reach(known, &held, reader.reach());
+        let reach = reader.reach();
+        reader.range.hints = known.into_iter().filter(|row| held[&row.filed_date] > reach).collect();
         let readings = full_read::read(&mut reader, &days(from, to), in_parts, &expected).await;
         if readings.is_err() && reader.range.may_differ_from(held.values().sum()) {
             store.mark_incomplete(label, &held);
@@ -176,11 +178,6 @@ fn rows_by_day(from: Date, to: Date, rows: &[SeenRow]) -> BTreeMap<Date, u64> {
     let mut by_day: BTreeMap<Date, u64> = days_newest_first(from, to).map(|day| (day, 0)).collect();
     rows.iter().for_each(|row| *by_day.entry(row.filed_date).or_default() += 1);
     by_day
-}
-
-/// The rows of days with more than `reach` of them.
-fn over_reach(rows: Vec<SeenRow>, by_day: &BTreeMap<Date, u64>, reach: u64) -> Vec<SeenRow> {
-    rows.into_iter().filter(|row| by_day[&row.filed_date] > reach).collect()
 }
 
 /// Moves the newest unread days to the changed ones, if they are few and small and the day before them has changed.

@@ -56,16 +56,16 @@ impl Search<'_> {
     }
 }
 
-/// Corrects the known rows with ids below `newest`, in `left` pages at most. Returns the total when the rows now match it.
+/// Corrects the known rows with ids below `newest`, in `left` pages at most. Returns whether the rows now match the total.
 pub(crate) async fn find(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
-    total: Option<u64>,
+    total: u64,
     newest: i64,
     left: &mut u32,
-) -> Result<Option<u64>> {
-    let search = look_everywhere(reader, slice, total, newest, left).await?;
-    Ok(search.and_then(|search| search.fitting(reader)))
+) -> Result<bool> {
+    let search = look_everywhere(reader, slice, Some(total), newest, left).await?;
+    Ok(search.is_some_and(|search| search.fitting(reader).is_some()))
 }
 
 /// Looks as far as reach, and below it in parts; none when the requests did not suffice.
