@@ -60,7 +60,7 @@ impl AccountBook {
 
     /// The state of all keys now, when `/v1/me` reports the account's requests of this month.
     pub(super) fn probe(&self, now: Timestamp, month_used: u32) -> AccountProbe {
-        let sent = |entry: &Entry| entry.counts.sent();
+        let sent = |entry: &Entry| entry.counts.sent;
         AccountProbe {
             month: month_of(eastern_day(now)),
             month_used,

@@ -33,7 +33,7 @@ pub(crate) struct Bounds {
 pub(crate) struct Budget {
     ledger: Ledger,
     clock: Clock,
-    bounds: Bounds,
+    pub(crate) bounds: Bounds,
     /// One request at a time waits, in order of arrival.
     gate: Mutex<()>,
     sent: AtomicU64,
@@ -41,7 +41,7 @@ pub(crate) struct Budget {
     /// Requests of each window that wait for a later purpose of this run.
     aside: AtomicU32,
     deadline: Option<Instant>,
-    stop: Stop,
+    pub(super) stop: Stop,
     /// Takes every pause.
     listener: Box<dyn Fn(Pause) + Send + Sync>,
     block: std::sync::Mutex<Block>,
@@ -73,7 +73,7 @@ impl Budget {
 
     /// The account's windows when a request was last sent or delayed; none before.
     pub(crate) fn quota(&self) -> Option<Quota> {
-        self.block().quota().cloned()
+        self.block().quota.clone()
     }
 
     /// Sets requests aside: until this is called with 0, none of them is sent.
@@ -89,10 +89,6 @@ impl Budget {
     /// Requests of this run without an answer.
     pub(crate) fn under_way(&self) -> u64 {
         self.sent().saturating_sub(self.released.load(Ordering::Relaxed))
-    }
-
-    pub(crate) fn max_requests(&self) -> Option<u64> {
-        self.bounds.max_requests
     }
 
     /// Requests that this run may still send in each window, by the ledger.
@@ -192,10 +188,6 @@ impl Budget {
         self.update(Counts::mark_stale)
     }
 
-    pub(super) fn stop(&self) -> &Stop {
-        &self.stop
-    }
-
     /// Delays every request of the account by the pause that the API asked for.
     pub(super) fn pause(&self, pause: Duration) -> Result<()> {
         self.settle()?;
@@ -234,7 +226,7 @@ impl Budget {
 
     /// Requests that may be used: the account's limits minus what is kept for others.
     fn allowance(&self, counts: &Counts) -> Allowance {
-        let caps = counts.caps().unwrap_or(UNKNOWN_CAPS);
+        let caps = counts.caps.unwrap_or(UNKNOWN_CAPS);
         let aside = self.aside.load(Ordering::Relaxed);
         Allowance {
             per_minute: caps.per_minute,

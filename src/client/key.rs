@@ -9,24 +9,18 @@ pub struct ApiKey(SecretString);
 
 /// The text cannot be an API key.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum KeyError {
-    /// Nothing but white space.
-    #[error("the API key is empty")]
-    Empty,
-    /// A character that a header cannot contain.
-    #[error("the API key contains a character that a header cannot; was an entire file pasted?")]
-    NotAHeader,
-}
+#[error("the API key {0}")]
+pub struct KeyError(&'static str);
 
 impl ApiKey {
     /// The key in a text; surrounding white space is removed, because files end with a line break, and so is a byte order mark.
     pub fn parse(text: &str) -> Result<Self, KeyError> {
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
-            return Err(KeyError::Empty);
+            return Err(KeyError("is empty"));
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(KeyError::NotAHeader);
+            return Err(KeyError("contains a character that a header cannot; was an entire file pasted?"));
         }
         Ok(Self(SecretString::from(text.to_owned())))
     }
@@ -70,7 +64,8 @@ mod tests {
 
     #[test]
     fn text_that_no_header_can_contain_is_rejected() {
-        assert_eq!(ApiKey::parse(" \n").unwrap_err(), KeyError::Empty);
-        assert_eq!(ApiKey::parse("two\nlines").unwrap_err(), KeyError::NotAHeader);
+        let error = |text: &str| ApiKey::parse(text).expect_err("no key").to_string();
+        assert_eq!(error(" \n"), "the API key is empty");
+        assert!(error("two\nlines").contains("a character that a header cannot"));
     }
 }

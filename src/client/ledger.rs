@@ -113,7 +113,7 @@ impl Ledger {
                 service: book.service.clone(),
                 keys: keys.into_keys().collect(),
                 used: counts.used(now),
-                limits: counts.caps(),
+                limits: counts.caps,
             }));
         }
         accounts.sort_by(|one, other| (&one.service, &one.keys).cmp(&(&other.service, &other.keys)));
@@ -124,7 +124,7 @@ impl Ledger {
     pub(crate) fn left(&self, now: Timestamp) -> Option<Remaining> {
         let book: AccountBook = serde_json::from_slice(&std::fs::read(&self.path).ok()?).ok()?;
         let mut counts = book.accounts.into_iter().find(|entry| entry.keys.contains_key(&self.key))?.counts;
-        let caps = counts.caps()?;
+        let caps = counts.caps?;
         Some(counts.remaining(now, &caps))
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct Quota {
 impl Quota {
     /// Requests left in each window; none while the account's limits are unknown.
     pub(crate) fn remaining(&mut self, now: Timestamp) -> Option<Remaining> {
-        self.counts.caps().map(|_| self.counts.remaining(now, &self.allowance))
+        self.counts.caps.map(|_| self.counts.remaining(now, &self.allowance))
     }
 
     /// How long, about, the minute's limit and the API's pause delay the last of this many more requests.

@@ -32,7 +32,7 @@ pub(super) async fn with_retries<T, Fut: Future<Output = Result<T>>>(
     is_reached: &AtomicBool,
     attempt: impl Fn() -> Fut,
 ) -> Result<T> {
-    let stop = budget.stop().clone();
+    let stop = budget.stop.clone();
     let attempts = AtomicU32::new(0);
     let schedule = ExponentialBuilder::default()
         .with_min_delay(FIRST_PAUSE)

@@ -175,7 +175,7 @@ impl Client {
 
     /// Returns when a stopped run waits for an answer no longer.
     async fn given_up(&self) {
-        self.budget.stop().requested().await;
+        self.budget.stop.requested().await;
         tokio::time::sleep(LAST_ANSWERS).await;
     }
 

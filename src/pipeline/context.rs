@@ -136,7 +136,8 @@ impl Stopped {
         context: &RunContext,
     ) -> Result<Self> {
         let now = (context.now)();
-        let bound_met = client.budget().max_requests().is_some_and(|most| client.budget().sent() >= most);
+        let bound_met =
+            client.budget().bounds.max_requests.is_some_and(|most| client.budget().sent() >= most);
         let days_until = |at: Timestamp| span_days(eastern_day(now), eastern_day(at)).saturating_sub(1);
         let idle_days = error.run_again_after().map_or(0, days_until).max(u32::from(bound_met));
         let budget = SpendableBudget { idle_days, ..SpendableBudget::of(client)? };
