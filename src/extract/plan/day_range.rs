@@ -56,17 +56,8 @@ pub(crate) fn plan_day_ranges(
 }
 
 fn cut_by_rows(span: DaySpan, expected: &dyn Fn(Date) -> f64, most: f64) -> Vec<DaySpan> {
-    let mut cut = Vec::new();
-    let (mut to, mut rows) = (span.to, 0.0);
-    for day in span.newest_first() {
-        rows += expected(day);
-        if rows > most && day < to {
-            cut.push(DaySpan { from: plus_days(day, 1), to });
-            (to, rows) = (day, expected(day));
-        }
-    }
-    cut.push(DaySpan { from: span.from, to });
-    cut
+    let rows_from = |day: Date, part: DaySpan| days_newest_first(day, part.to).map(expected).sum::<f64>();
+    joined(span.newest_first(), |part, day| rows_from(day, part) <= most)
 }
 
 /// Splits a range into hot ranges, which begin and end with a day expected over reach, and the quiet days around them.
