@@ -122,14 +122,13 @@ async fn find_max_offset(fetcher: &mut PageFetcher<'_>, plan: &mut PlanLimits, t
     let from = window_start(today, plan.window_days.min(MAX_SPAN_DAYS));
     let mut offsets = Plan::ALL.map(|row| row.limits().max_offset);
     offsets.sort_unstable_by(|a, b| b.cmp(a));
-    let smallest = Plan::Starter.limits().max_offset;
     for offset in offsets {
         if let Some(limit) = probe(fetcher, from, today, MAX_LIMIT, offset, 400).await? {
             plan.rows_per_call = plan.rows_per_call.min(limit.max(1));
             return Ok(offset);
         }
     }
-    Ok(smallest)
+    Ok(Plan::Starter.limits().max_offset)
 }
 
 /// Requests a page and returns the limit applied; none when it is refused with `no`.

@@ -53,12 +53,11 @@ async fn wrong_days(
     slice: &Slice,
     counted: &BTreeMap<Date, u64>,
 ) -> Result<BTreeSet<Date>> {
-    let counted: Vec<(Date, u64)> =
-        counted.range(slice.from..=slice.to).map(|(day, rows)| (*day, *rows)).collect();
-    let differs = |(day, rows): &&(Date, u64)| reader.range.seen.count_on(*day) != *rows;
-    let differing: Vec<Date> = counted.iter().filter(differs).map(|(day, _)| *day).collect();
+    let counted = counted.range(slice.from..=slice.to);
+    let differs = |(day, rows): &(&Date, &u64)| reader.range.seen.count_on(**day) != **rows;
+    let differing: Vec<Date> = counted.clone().filter(differs).map(|(day, _)| *day).collect();
     let mut wrong = BTreeSet::new();
-    if slice.is_one_day() || differing.len() * 2 > counted.len() {
+    if slice.is_one_day() || differing.len() * 2 > counted.count() {
         return Ok(wrong);
     }
     for day in differing {

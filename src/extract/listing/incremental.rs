@@ -72,12 +72,12 @@ pub(crate) async fn read(
 /// The days between a span and the next one, from the oldest to the newest, with their rows by the totals of both. None where the
 /// totals changed between them.
 fn groups(range: &Slice, spans: &[Span]) -> Vec<(Date, Date, Option<u64>)> {
-    let next = |at: usize| spans.get(at + 1).copied().unwrap_or((minus_days(range.from, 1), 0));
-    let group = |(at, (newest, rows)): (usize, &Span)| {
-        let (older, older_rows) = next(at);
-        (plus_days(older, 1), *newest, rows.checked_sub(older_rows))
+    let below = [(minus_days(range.from, 1), 0)];
+    let older = spans.iter().skip(1).chain(&below);
+    let group = |((newest, rows), (older, older_rows)): (&Span, &Span)| {
+        (plus_days(*older, 1), *newest, rows.checked_sub(*older_rows))
     };
-    spans.iter().enumerate().map(group).collect()
+    spans.iter().zip(older).map(group).collect()
 }
 
 async fn read_spans(
@@ -191,5 +191,5 @@ async fn read_newest_ends(
 /// Whether a page has no new row and skips no known one: as the first of a range, under the same total, it is not stored.
 fn is_unchanged(reader: &Reader<'_, '_>, page: &PageSeen) -> bool {
     let (seen, known) = (&reader.range.seen, &reader.range.known);
-    seen.len() == known.len() && page.rows.iter().all(|(id, _)| seen.is_from_lake(*id))
+    seen.rows().len() == known.len() && page.rows.iter().all(|(id, _)| seen.is_from_lake(*id))
 }

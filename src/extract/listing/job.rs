@@ -214,7 +214,7 @@ impl Reader<'_, '_> {
         let next = self.range.next();
         let range = std::mem::replace(&mut self.range, next);
         let seen = range.seen;
-        let mut rows = HashMap::with_capacity(seen.len());
+        let mut rows = HashMap::with_capacity(seen.rows().len());
         for reading in &days {
             let new = seen.rows_of(reading.day, reading.day).filter(|row| !seen.is_from_lake(row.id));
             self.shares.learn(new);
@@ -222,7 +222,8 @@ impl Reader<'_, '_> {
         }
         let complete: BTreeSet<Date> = days.iter().filter(|day| day.complete).map(|day| day.day).collect();
         let known = range.known.into_iter().filter(|(_, day)| complete.contains(day));
-        let gone = known.filter(|(id, day)| !seen.is_on(*id, *day)).collect();
+        let is_gone = |(id, day): &(i64, Date)| seen.row(*id).is_none_or(|row| row.filed_date != *day);
+        let gone = known.filter(is_gone).collect();
         Reading { label, days, rows, gone, pages: range.pages.pages, is_drifted: range.drift.is_in_range() }
     }
 }

@@ -192,7 +192,7 @@ impl RangeState {
     /// How the hints in a slice are distributed that were not read yet; none without such hints.
     pub(crate) fn hinted(&self, slice: &Slice) -> Option<Shares> {
         let mut hinted = Shares::default();
-        hinted.learn(self.hints.iter().filter(|row| slice.holds(row) && !self.seen.has(row.id)));
+        hinted.learn(self.hints.iter().filter(|row| slice.holds(row) && self.seen.row(row.id).is_none()));
         (hinted.rows > 0).then_some(hinted)
     }
 }

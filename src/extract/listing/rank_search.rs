@@ -173,7 +173,7 @@ async fn keep_changed(
                     let part = listing.under(filter(prefix));
                     // A part over reach is read as far as reach; if the row is deeper, the day's total does not match.
                     walk_within_reach(reader, &part, &mut Position::start(&part, 0, HashSet::new())).await?;
-                    reader.range.kept += u64::from(reader.range.seen.has(row.id));
+                    reader.range.kept += u64::from(reader.range.seen.row(row.id).is_some());
                 }
             }
         }
@@ -257,17 +257,12 @@ async fn find_in_parts(
             break;
         }
     }
-    if reader.range.seen.count(slice) == total {
-        note_misfits(reader, &searched);
-    }
-    Ok(())
-}
-
-/// Notes drift when parts do not have their totals, although all rows of the day add up: rows came above those that were searched.
-fn note_misfits(reader: &mut Reader<'_, '_>, searched: &BTreeMap<String, (Slice, u64)>) {
-    if searched.values().any(|(part, total)| reader.range.seen.count(part) != *total) {
+    let adds_up = |part: &Slice, total: u64| reader.range.seen.count(part) == total;
+    if adds_up(slice, total) && !searched.values().all(|(part, total)| adds_up(part, *total)) {
+        // Rows came above those that were searched.
         reader.range.drift.note();
     }
+    Ok(())
 }
 
 /// The parts along a dimension with the number of their known rows below an id, largest first.

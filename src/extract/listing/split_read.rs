@@ -202,8 +202,9 @@ async fn cut(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<Proof> {
     };
     let way = way_to_cut(reader, days, &shares);
     tracing::debug!(slice = %days.slice, days.total, ?way, "reading in parts");
-    let is_exhaustive =
-        way.is_some_and(Dimension::is_exhaustive) && shares.sector.keys().all(|key| reader.values.lists(key));
+    // A sector can be a filter only if it is published.
+    let is_published = |key: &String| reader.values.sectors.iter().any(|(sector, _)| sector == key);
+    let is_exhaustive = way.is_some_and(Dimension::is_exhaustive) && shares.sector.keys().all(is_published);
     let parts = way.map_or_else(Vec::new, |way| parts(reader, days, way, &shares));
     let are_sufficient = is_exhaustive && are_within_reach(reader, days.slice, &parts);
     let mut proof = if is_exhaustive { Proof::Parts } else { Proof::Missing };

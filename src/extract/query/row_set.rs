@@ -43,14 +43,6 @@ impl Seen {
         self.from_lake.values_mut().for_each(|shown| *shown = false);
     }
 
-    pub(crate) fn has(&self, id: i64) -> bool {
-        self.rows.contains_key(&id)
-    }
-
-    pub(crate) fn is_on(&self, id: i64, day: Date) -> bool {
-        self.rows.get(&id).is_some_and(|row| row.filed_date == day)
-    }
-
     pub(crate) fn is_from_lake(&self, id: i64) -> bool {
         self.from_lake.contains_key(&id)
     }
@@ -129,15 +121,11 @@ impl Seen {
         self.rows_in(slice).count() as u64
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
     pub(crate) fn row(&self, id: i64) -> Option<&SeenRow> {
         self.rows.get(&id)
     }
 
-    pub(crate) fn rows(&self) -> impl Iterator<Item = &SeenRow> {
+    pub(crate) fn rows(&self) -> impl ExactSizeIterator<Item = &SeenRow> {
         self.rows.values()
     }
 
@@ -192,7 +180,7 @@ mod tests {
         assert_eq!(seen.shown_on(day).collect::<Vec<_>>(), [2, 5, 6]);
         assert_eq!(seen.ids(&cell, 5, 5).count(), 0);
         seen.insert(row(4));
-        assert!(seen.has(4) && !seen.has(3), "it is listed again");
+        assert!(seen.row(4).is_some() && seen.row(3).is_none(), "it is listed again");
     }
 
     #[test]

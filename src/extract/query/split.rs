@@ -35,11 +35,6 @@ impl FilterValues {
             kinds: entity_types.iter().filter_map(|entry| EntityType::from_key(&entry.key)).collect(),
         }
     }
-
-    /// Whether a sector is published, so that it can be a filter.
-    pub(crate) fn lists(&self, sector: &str) -> bool {
-        self.sectors.iter().any(|(key, _)| key == sector)
-    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -102,9 +102,7 @@ impl PrefixModel {
         let mut before = ' ';
         let mut letters = name.chars().map(upper).filter(|letter| !letter.is_control()).peekable();
         while let Some(letter) = letters.next() {
-            if !self.letters.contains(&letter) {
-                self.letters.insert(letter);
-            }
+            self.letters.insert(letter);
             if before == ' '
                 && let Some(next) = letters.peek()
             {

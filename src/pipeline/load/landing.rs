@@ -99,7 +99,8 @@ impl Landing {
                 Ok(())
             }
             JournalStep::Listing(entry) => {
-                let pages = entry.pages.iter().map(key_of).map(ReadPage::archived).collect();
+                let pages =
+                    entry.pages.iter().map(|page| ReadPage { key: key_of(page), records: None }).collect();
                 self.land_rows(entry, pages, &mut |id, day| !entry.skipped.contains(&(id, day)))
             }
             JournalStep::Prefix { pages, with_dissolved } => {
