@@ -3,7 +3,6 @@
 use super::error::Result;
 use super::fetch::PageFetcher;
 use futures::StreamExt;
-use futures::future::{Either, select};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
@@ -45,17 +44,11 @@ impl PageFetcher<'_> {
     /// Receives answers until `finished` is sent or dropped.
     async fn receive_until(&mut self, mut finished: oneshot::Receiver<()>) -> Result<()> {
         loop {
-            match select(self.under_way.next(), finished).await {
-                Either::Left((Some((came, outcome)), rest)) => {
-                    self.arrive(came, outcome, None)?;
-                    finished = rest;
-                }
-                Either::Left((None, rest)) => {
-                    // An error means that the work panicked, which its thread reports.
-                    let _ = rest.await;
-                    return Ok(());
-                }
-                Either::Right(_) => return Ok(()),
+            tokio::select! {
+                biased;
+                Some((came, outcome)) = self.under_way.next() => self.arrive(came, outcome, None)?,
+                // An error means that the work panicked, which its thread reports.
+                _ = &mut finished => return Ok(()),
             }
         }
     }
