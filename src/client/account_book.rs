@@ -60,14 +60,13 @@ impl AccountBook {
 
     /// The state of all keys now, when `/v1/me` reports the account's requests of this month.
     pub(super) fn probe(&self, now: Timestamp, month_used: u32) -> AccountProbe {
-        let sent = |entry: &Entry| entry.counts.sent;
         AccountProbe {
             month: month_of(eastern_day(now)),
             month_used,
             sent: self
                 .accounts
                 .iter()
-                .flat_map(|entry| entry.keys.keys().map(move |key| (key.clone(), sent(entry))))
+                .flat_map(|entry| entry.keys.keys().map(|key| (key.clone(), entry.counts.sent)))
                 .collect(),
             under_way: self.accounts.iter().map(|entry| entry.counts.under_way() as u64).sum(),
         }

@@ -80,19 +80,15 @@ impl ClientError {
 
     /// Whether the same call may be sent again.
     pub(crate) fn is_retryable(&self) -> bool {
-        match self {
-            Self::Busy { .. } | Self::Transport { .. } => true,
-            Self::OutsideContract { retryable, .. } => *retryable,
-            _ => false,
-        }
+        matches!(
+            self,
+            Self::Busy { .. } | Self::Transport { .. } | Self::OutsideContract { retryable: true, .. }
+        )
     }
 
     /// The pause that the API asked for; no request is sent before it has passed.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
-        match self {
-            Self::Busy { retry_after, .. } => *retry_after,
-            _ => None,
-        }
+        if let Self::Busy { retry_after, .. } = self { *retry_after } else { None }
     }
 
     /// Earliest time to run again; none if unknown.
