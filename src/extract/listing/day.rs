@@ -45,10 +45,10 @@ pub(crate) fn complete_day(reader: &Reader<'_, '_>, day: Date) -> DayReading {
 /// Whether rows drifted during a reading that is not complete: seen by it, or by the total now.
 pub(crate) async fn has_drifted(reader: &mut Reader<'_, '_>, slice: &Slice, walked: &Walked) -> Result<bool> {
     let matches = reader.range.seen.count(slice) == walked.total;
-    if !reader.range.drift.is_seen() && (matches || reader.total(slice).await? != walked.total) {
+    if !reader.range.drift.is_seen && (matches || reader.total(slice).await? != walked.total) {
         reader.range.drift.note();
     }
-    Ok(reader.range.drift.is_seen())
+    Ok(reader.range.drift.is_seen)
 }
 
 /// Forgets a day and reads it until it is complete.

@@ -61,8 +61,8 @@ pub(crate) async fn read(
     if read.is_err() {
         for (oldest, newest, rows) in groups(range, &spans) {
             let of_group = held.range(oldest..=newest);
-            let differs = reader.range.drift.is_in_range()
-                || rows != Some(of_group.clone().map(|(_, rows)| rows).sum());
+            let differs =
+                reader.range.drift.is_in_range || rows != Some(of_group.clone().map(|(_, rows)| rows).sum());
             differing.extend(of_group.filter(|_| differs));
         }
     }

@@ -224,6 +224,6 @@ impl Reader<'_, '_> {
         let known = range.known.into_iter().filter(|(_, day)| complete.contains(day));
         let is_gone = |(id, day): &(i64, Date)| seen.row(*id).is_none_or(|row| row.filed_date != *day);
         let gone = known.filter(is_gone).collect();
-        Reading { label, days, rows, gone, pages: range.pages.pages, is_drifted: range.drift.is_in_range() }
+        Reading { label, days, rows, gone, pages: range.pages.pages, is_drifted: range.drift.is_in_range }
     }
 }

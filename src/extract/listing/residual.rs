@@ -69,7 +69,7 @@ fn missing(reader: &Reader<'_, '_>, slice: &Slice, total: u64) -> u64 {
 fn is_wanted(reader: &Reader<'_, '_>, slice: &Slice, total: u64) -> bool {
     let missing = missing(reader, slice, total);
     let budget = &reader.range.search_budget;
-    budget.left(reader.plan) > 0 && !reader.range.drift.is_seen() && missing > budget.given_up
+    budget.left(reader.plan) > 0 && !reader.range.drift.is_seen && missing > budget.given_up
 }
 
 /// The part, after one request of those left is spent on it.

@@ -101,7 +101,7 @@ impl HotDays<'_> {
     fn unseen(&self, reader: &Reader<'_, '_>) -> Option<u64> {
         match &self.tail {
             Some(tail) if !reader.range.unordered => tail.unseen(&reader.range.seen, self.slice),
-            _ if reader.range.drift.is_seen() => None,
+            _ if reader.range.drift.is_seen => None,
             _ => Some(self.total.saturating_sub(reader.range.seen.count(self.slice))),
         }
     }
@@ -159,10 +159,10 @@ async fn cut_outermost(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Resul
     }
     // In a sum over several days, a lost row may hide a new one.
     let is_sound = days.slice.is_one_day() || !reader.range.drift.is_likely();
-    if !reader.range.drift.is_seen() && reader.total(days.slice).await? != days.total {
+    if !reader.range.drift.is_seen && reader.total(days.slice).await? != days.total {
         reader.range.drift.note();
     }
-    Ok(is_sound && !reader.range.drift.is_seen())
+    Ok(is_sound && !reader.range.drift.is_seen)
 }
 
 /// Whether each sector of the days is expected within reach.
