@@ -100,7 +100,7 @@ pub(crate) struct PageFetcher<'a> {
 }
 
 /// Refusals that extraction may use as answers; the others are invalidated.
-const KEPT_REFUSALS: [u16; 3] = [400, 403, 404];
+pub(super) const KEPT_REFUSALS: [u16; 3] = [400, 403, 404];
 
 /// Status archived for an invalid answer: the request is sent again.
 const INVALIDATED: u16 = 0;

@@ -4,7 +4,7 @@ use super::day::{DayReading, complete_day, has_drifted, read_day_again, reconcil
 use super::pager::Reader;
 use super::range_state::Expected;
 use super::split_read::{is_within_reach_by_sector, read_hot_days, walk_after};
-use crate::contract::eastern::{days_newest_first, minus_days};
+use crate::contract::eastern::days_newest_first;
 use crate::extract::error::Result;
 use crate::extract::plan::day_range::{DaySpan, spans};
 use crate::extract::query::slice::Slice;
@@ -156,9 +156,7 @@ async fn bisect(
         changed.insert(slice.to, total);
         return Ok(());
     }
-    let middle = minus_days(slice.to, slice.days() / 2 - 1);
-    let newer = slice.between(middle, slice.to);
-    let older = slice.between(slice.from, minus_days(middle, 1));
+    let (newer, older) = slice.halves();
     let newer_total = match reader.total_near(&newer, rows_of(known, &newer)).await {
         Ok(total) => total,
         Err(error) => {

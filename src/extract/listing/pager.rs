@@ -10,7 +10,7 @@ use crate::contract::plan::PlanLimits;
 use crate::contract::records::ListedPage;
 use crate::contract::reference::EntityType;
 use crate::extract::error::{ExtractError, Result};
-use crate::extract::fetch::{Answer, PageFetcher};
+use crate::extract::fetch::{Answer, KEPT_REFUSALS, PageFetcher};
 use crate::extract::plan::change_rate::RefreshStats;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::row::{Interner, SeenRow};
@@ -49,9 +49,6 @@ const ROWS_BEHIND: u64 = 10;
 
 /// Times a page that does not fit its request is requested again.
 const MOST_REPEATS: u32 = 2;
-
-/// Answers of the daily endpoint that a search may answer otherwise.
-const REFUSALS: [u16; 3] = [400, 403, 404];
 
 pub(crate) struct Reader<'r, 'a> {
     pub(crate) fetcher: &'r mut PageFetcher<'a>,
@@ -148,7 +145,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         let requested = self.plan.rows_per_call;
         let call = Call::daily_filings(slice.to, requested, offset);
         let page = match self.fetcher.ask(self.stage, &call).await {
-            Err(error) if REFUSALS.into_iter().any(|status| error.is_refused_with(status)) => {
+            // A search may answer otherwise.
+            Err(error) if KEPT_REFUSALS.into_iter().any(|status| error.is_refused_with(status)) => {
                 return self.instead_of_day(slice, offset).await.map(Some);
             }
             answer => answer?,

@@ -10,7 +10,6 @@
 
 use super::pager::{PageRead, Reader};
 use super::rank_search;
-use crate::contract::eastern::minus_days;
 use crate::extract::error::Result;
 use crate::extract::plan::cost::{by_prefixes, by_ranks, until_found};
 use crate::extract::query::slice::{Filter, Slice};
@@ -110,7 +109,9 @@ impl Search {
                     None
                 }
                 Step::End => {
-                    self.give_up(reader);
+                    let missing = missing(reader, &self.slice, self.total);
+                    let given_up = &mut reader.range.search_budget.given_up;
+                    *given_up = missing.max(*given_up);
                     None
                 }
             };
@@ -123,12 +124,6 @@ impl Search {
 
     fn is_open(&self, reader: &Reader<'_, '_>) -> bool {
         is_wanted(reader, &self.slice, self.total)
-    }
-
-    fn give_up(&self, reader: &mut Reader<'_, '_>) {
-        let missing = missing(reader, &self.slice, self.total);
-        let budget = &mut reader.range.search_budget;
-        budget.given_up = budget.given_up.max(missing);
     }
 
     /// The next known ZIP prefix or city outside Florida that was not requested. Parts that were read may have shown more of them.
@@ -179,9 +174,7 @@ impl Search {
             self.steps.push(Step::known(LEAST_ROWS, by_ranks));
             return find_in_day(reader, slice, total).await;
         }
-        let middle = minus_days(slice.to, slice.days() / 2 - 1);
-        let newer = slice.between(middle, slice.to);
-        let older = slice.between(slice.from, minus_days(middle, 1));
+        let (newer, older) = slice.halves();
         reader.range.search_budget.spend(1);
         let newer_total = reader.total(&newer).await?;
         self.steps.push(Step::Rows { slice: older, total: total.saturating_sub(newer_total) });

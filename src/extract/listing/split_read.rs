@@ -253,7 +253,8 @@ fn way_to_cut(reader: &Reader<'_, '_>, days: &HotDays<'_>, shares: &Shares) -> O
     }
     let rows: Vec<f64> = days.rows_by_day().collect();
     let is_listed = reader.range.hinted(days.slice).is_some();
-    cost::cut(&rows, &Outline { filter, shares, is_listed, plan: reader.plan })
+    let outline = Outline { filter, shares, is_listed, plan: reader.plan };
+    cost::least_waste(&rows, &outline).map(|(_, way)| way)
 }
 
 /// The parts with their expected rows: largest first, then those that need another split, then those without expected rows.

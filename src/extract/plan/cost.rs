@@ -57,12 +57,8 @@ const HOPELESS: f64 = 300.0;
 /// A part expected this near to reach counts as over reach: the parts of a day vary more than the day.
 pub(crate) const NEAR_REACH: f64 = 0.97;
 
-/// The dimension by which hot days with these rows are split at least cost; none if no dimension is left.
-pub(crate) fn cut(rows_by_day: &[f64], outline: &Outline<'_>) -> Option<Dimension> {
-    least_waste(rows_by_day, outline).map(|(_, way)| way)
-}
-
-fn least_waste(rows_by_day: &[f64], outline: &Outline<'_>) -> Option<(f64, Dimension)> {
+/// The dimension by which hot days with these rows are split at least cost, and the waste; none if no dimension is left.
+pub(crate) fn least_waste(rows_by_day: &[f64], outline: &Outline<'_>) -> Option<(f64, Dimension)> {
     let left: Vec<Dimension> = CUTS.into_iter().filter(|way| way.applies(outline.filter)).collect();
     let zip = outline.filter.zip.as_ref().map_or(0, String::len);
     Cell { rows_by_day, left: &left, zip, learned: 0.0, seen: 0.0 }.least_waste(outline)
@@ -277,7 +273,7 @@ mod tests {
 
     fn chosen(rows_by_day: &[f64], shares: &Shares) -> Option<Dimension> {
         let filter = Filter::default();
-        cut(rows_by_day, &Outline::unlisted(&filter, shares, &STARTER))
+        least_waste(rows_by_day, &Outline::unlisted(&filter, shares, &STARTER)).map(|(_, way)| way)
     }
 
     #[test]
@@ -373,6 +369,6 @@ mod tests {
             ..Filter::default()
         };
         let shares = Shares::default();
-        assert_eq!(cut(&[5_000.0], &Outline::unlisted(&filter, &shares, &STARTER)), None);
+        assert_eq!(least_waste(&[5_000.0], &Outline::unlisted(&filter, &shares, &STARTER)), None);
     }
 }

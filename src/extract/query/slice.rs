@@ -1,7 +1,7 @@
 //! A slice: one filter over a range of filing dates, and which rows match it.
 
 use super::row::SeenRow;
-use crate::contract::eastern::span_days;
+use crate::contract::eastern::{minus_days, span_days};
 use crate::contract::reference::EntityType;
 use crate::contract::search::BusinessSearch;
 use jiff::civil::{Date, date};
@@ -45,8 +45,10 @@ impl Slice {
         self.from == self.to
     }
 
-    pub(crate) fn days(&self) -> u32 {
-        span_days(self.from, self.to)
+    /// The newer and the older half of its days.
+    pub(crate) fn halves(&self) -> (Self, Self) {
+        let middle = minus_days(self.to, span_days(self.from, self.to) / 2 - 1);
+        (self.between(middle, self.to), self.between(self.from, minus_days(middle, 1)))
     }
 
     /// Whether its filter contains a value from a record, which the API may reject as a parameter.

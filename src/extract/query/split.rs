@@ -93,10 +93,7 @@ pub(crate) fn parts(
             };
             kinds.map(part).collect()
         }
-        Dimension::Zip => zips(filter, rows, shares)
-            .into_iter()
-            .map(|(zip, share)| Part { share, filter: under_zip(filter, zip) })
-            .collect(),
+        Dimension::Zip => zips(filter, rows, shares),
     };
     // A stable sort keeps the given order of equal shares.
     parts.sort_by(|a, b| b.share.total_cmp(&a.share));
@@ -107,16 +104,15 @@ pub(crate) fn under_zip(filter: &Filter, zip: String) -> Filter {
     Filter { zip: Some(zip), ..filter.clone() }
 }
 
-fn zips(filter: &Filter, rows: u64, shares: &Shares) -> Vec<(String, f64)> {
+fn zips(filter: &Filter, rows: u64, shares: &Shares) -> Vec<Part> {
+    let part = |share: f64, zip: String| Part { share, filter: under_zip(filter, zip) };
     if let Some(prefix) = &filter.zip {
-        let digits = Shares::digits();
-        let even = 1.0 / digits.len() as f64;
-        return (0..digits.len()).map(|digit| (format!("{prefix}{digit}"), even)).collect();
+        return (0..10).map(|digit| part(0.1, format!("{prefix}{digit}"))).collect();
     }
     let florida = FLORIDA_ZIP3.iter().map(|zip| (*zip).to_owned());
     let others = shares.out_of_state().into_iter();
     let others = others.filter(|zip| shares.of_zip3(zip) * rows as f64 > LEAST_ROWS);
-    florida.chain(others).map(|zip| (zip.clone(), shares.of_zip3(&zip))).collect()
+    florida.chain(others).map(|zip| part(shares.of_zip3(&zip), zip)).collect()
 }
 
 /// The parts with addresses outside Florida, largest first: by known ZIP prefix; by city for rows without a ZIP code.
