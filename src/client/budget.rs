@@ -7,8 +7,8 @@ use super::ledger::Ledger;
 use super::pause::{Pause, PauseReason, Quota};
 use crate::contract::account::{Account, Remaining};
 use crate::contract::eastern::{day_start, eastern_day, plus_days};
+use jiff::Timestamp;
 use jiff::civil::Date;
-use jiff::{SignedDuration, Timestamp};
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{MutexGuard, PoisonError};
@@ -54,7 +54,7 @@ const UNKNOWN_CAPS: Allowance = Allowance { per_minute: 20, per_day: u32::MAX, p
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 
 /// Added to a pause, because this clock may run faster than the server's.
-const PAUSE_MARGIN_MS: i64 = 50;
+const PAUSE_MARGIN: Duration = Duration::from_millis(50);
 
 impl Budget {
     pub(crate) fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
@@ -191,9 +191,7 @@ impl Budget {
     /// Delays every request of the account by the pause that the API asked for.
     pub(super) fn pause(&self, pause: Duration) -> Result<()> {
         self.settle()?;
-        let ms = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX / 2) + PAUSE_MARGIN_MS;
-        let until = (self.clock)().as_millisecond().saturating_add(ms);
-        let until = Timestamp::from_millisecond(until).unwrap_or(Timestamp::MAX);
+        let until = (self.clock)().checked_add(pause + PAUSE_MARGIN).unwrap_or(Timestamp::MAX);
         self.update(|counts| counts.pause_until(until))
     }
 
@@ -219,7 +217,7 @@ impl Budget {
 
     pub(super) fn too_long(&self, pause: Duration) -> ClientError {
         let wait_secs = pause.as_secs_f64().ceil() as u64;
-        let wait = SignedDuration::from_secs(i64::try_from(wait_secs).unwrap_or(i64::MAX));
+        let wait = Duration::from_secs(wait_secs);
         let until = (self.clock)().checked_add(wait).unwrap_or(Timestamp::MAX);
         ClientError::WaitTooLong { wait_secs, until }
     }

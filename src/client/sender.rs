@@ -36,20 +36,14 @@ const USUAL_BODY_BYTES: usize = 48 << 10;
 const MAX_BODY_BYTES: usize = 16 << 20;
 
 /// Where a client sends its requests, and how often.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ClientConfig {
     /// Address of the service; paths are appended to it.
     pub(crate) base_url: String,
     /// Whether plain http may reach another host; off by default.
     pub(crate) allow_plain_http: bool,
-    /// Attempts of one request, the first included.
-    pub(crate) attempts: u32,
-}
-
-impl ClientConfig {
-    pub(crate) fn new(base_url: impl Into<String>) -> Self {
-        Self { base_url: base_url.into(), allow_plain_http: false, attempts: USUAL_ATTEMPTS }
-    }
+    /// Attempts of one request, the first included; none for the usual number.
+    pub(crate) attempts: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -93,7 +87,7 @@ impl Client {
             http,
             base,
             key,
-            attempts: config.attempts,
+            attempts: config.attempts.map_or(USUAL_ATTEMPTS, |attempts| attempts.max(1)),
             budget,
             clock,
             retried: AtomicU64::new(0),
@@ -374,7 +368,8 @@ mod tests {
         let ledger = Ledger::of(folder.path(), &base_url, &key);
         let (_switch, stop) = StopSwitch::new();
         let budget = Budget::new(ledger.clone(), noon, Bounds::default(), stop);
-        let client = Client::new(ClientConfig::new(base_url), key, budget, noon).expect("a client");
+        let config = ClientConfig { base_url, ..ClientConfig::default() };
+        let client = Client::new(config, key, budget, noon).expect("a client");
         let staged = ledger.path().with_extension("staged");
         let in_the_way = staged.clone();
         let server = std::thread::spawn(move || answer_one(&listener, &in_the_way));

@@ -84,7 +84,8 @@ mod tests {
         let (base_url, key) = ("http://127.0.0.1:1", ApiKey::parse("one").expect("a key"));
         let (_switch, stop) = StopSwitch::new();
         let budget = Budget::new(Ledger::of(folder, base_url, &key), NOW, Bounds::default(), stop);
-        Client::new(ClientConfig::new(base_url), key, budget, NOW).expect("a client")
+        let config = ClientConfig { base_url: base_url.to_owned(), ..ClientConfig::default() };
+        Client::new(config, key, budget, NOW).expect("a client")
     }
 
     #[tokio::test]

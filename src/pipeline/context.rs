@@ -67,11 +67,8 @@ pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext, progress: &
     let ledger = Ledger::of(&context.state_dir, &source.base_url, &source.key);
     let budget =
         Budget::new(ledger, context.now, bounds, context.stop.clone()).reporting_to(progress.pauses());
-    let mut config = ClientConfig::new(&source.base_url);
-    config.allow_plain_http = source.allow_plain_http;
-    if let Some(attempts) = spec.attempts {
-        config.attempts = attempts.max(1);
-    }
+    let (base_url, allow_plain_http) = (source.base_url.clone(), source.allow_plain_http);
+    let config = ClientConfig { base_url, allow_plain_http, attempts: spec.attempts };
     Ok(Client::new(config, source.key.clone(), budget, context.now)?)
 }
 

@@ -204,8 +204,8 @@ async fn account(session: &Session<'_>, lake: &Lake) -> Result<(Vec<Finding>, u6
     let (_switch, stop) = StopSwitch::new();
     let ledger = Ledger::of(&state_dir(session, lake), base_url, &key);
     let bounds = Bounds { max_requests: Some(1), ..Bounds::default() };
-    let mut config = ClientConfig::new(base_url);
-    config.attempts = 1;
+    let base_url = base_url.to_owned();
+    let config = ClientConfig { base_url, attempts: Some(1), ..ClientConfig::default() };
     let client = Client::new(config, key, Budget::new(ledger, now, bounds, stop), now)
         .map_err(|error| failed("key", access.with_context(error)))?;
     let mut findings = match client.account().await {

@@ -64,9 +64,6 @@ pub(crate) async fn walk_after(
 }
 
 fn rows_among(reader: &Reader<'_, '_>, slice: &Slice, ids: &HashSet<i64>) -> u32 {
-    if ids.is_empty() {
-        return 0;
-    }
     let rows = ids.iter().filter_map(|id| reader.range.seen.row(*id));
     rows.filter(|row| slice.holds(row)).count() as u32
 }
