@@ -124,24 +124,14 @@ pub(crate) fn price_full_read(
 
 /// Requests to read days, newest first, each from its newest row down to a known one. `days` has the new and the known rows of each.
 pub(crate) fn price_newest_ends(days: &[(u64, u64)], plan: &PlanLimits) -> u64 {
-    let (mut pages, mut at) = (0, 0);
-    while at < days.len() {
-        let mut left = u64::from(plan.rows_per_call);
-        let mut new = days[at].0;
-        // A page ends in the first day that does not fit on it.
-        loop {
-            while new >= left {
-                (pages, new, left) = (pages + 1, new - left, u64::from(plan.rows_per_call));
-            }
-            left -= new;
-            let known = days[at].1;
-            at += 1;
-            if known >= left || at == days.len() {
-                break;
-            }
-            (left, new) = (left - known, days[at].0);
+    // Pages so far, and the rows that are left on the last of them.
+    let (mut pages, mut left) = (0, 0);
+    for (mut new, known) in days.iter().copied() {
+        while new >= left {
+            (pages, new, left) = (pages + 1, new - left, u64::from(plan.rows_per_call));
         }
-        pages += 1;
+        // A page ends in the first day that does not fit on it.
+        left = (left - new).saturating_sub(known);
     }
     pages
 }
