@@ -182,13 +182,11 @@ impl Client {
     }
 
     /// The error without the key: the parser quotes the body, which may contain it.
-    fn without_key(&self, error: ClientError) -> ClientError {
-        match error {
-            ClientError::OutsideContract { target, reason, retryable } => {
-                ClientError::OutsideContract { target, reason: self.key.redact(&reason), retryable }
-            }
-            other => other,
+    fn without_key(&self, mut error: ClientError) -> ClientError {
+        if let ClientError::OutsideContract { reason, .. } = &mut error {
+            *reason = self.key.redact(reason);
         }
+        error
     }
 
     /// What comes for the first request. At an https address that stays silent, plain http is an error at once.

@@ -159,12 +159,7 @@ impl RangeState {
     pub(crate) fn shares(&self, learned: &Shares) -> Shares {
         let mut fair = learned.clone();
         fair.learn(self.sample.iter().flatten());
-        let mut shares = Shares {
-            zip3: learned.zip3.clone(),
-            no_zip_cities: learned.no_zip_cities.clone(),
-            rows: learned.rows,
-            ..Shares::default()
-        };
+        let mut shares = learned.clone();
         shares.learn(self.new_rows());
         let scale = |counts: BTreeMap<String, u64>| {
             counts.into_iter().map(|(key, rows)| (key, rows * shares.rows / fair.rows.max(1))).collect()
