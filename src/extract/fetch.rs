@@ -138,7 +138,7 @@ impl<'a> PageFetcher<'a> {
         let (mut key, sent_ahead) = self.next_key(call.target());
         self.answered += 1;
         if !sent_ahead {
-            while let Some(stored) = self.stored(&key)? {
+            while let Some(stored) = self.pages.stored(&key)? {
                 if stored.status != INVALIDATED && stored.received_at >= self.oldest {
                     self.replayed += 1;
                     self.newest = self.newest.max(stored.received_at);
@@ -187,7 +187,7 @@ impl<'a> PageFetcher<'a> {
         let next = self.occurrences.get(&target).copied().unwrap_or(0);
         let occurrence = expected.filter(|key| key.target == target).map_or(next, |key| key.occurrence);
         let mut key = PageKey { target, occurrence };
-        while let Some(stored) = self.stored(&key)? {
+        while let Some(stored) = self.pages.stored(&key)? {
             if stored.status != INVALIDATED && stored.received_at >= self.oldest {
                 return Ok(true);
             }
@@ -309,16 +309,12 @@ impl<'a> PageFetcher<'a> {
             }
             let Some(sending) = self.expected[at].send.take() else { continue };
             let key = self.expected[at].key.clone();
-            match self.stored(&key)? {
+            match self.pages.stored(&key)? {
                 Some(_) => self.expected[at].send = Some(sending),
                 None => self.under_way.push(sending),
             }
         }
         Ok(())
-    }
-
-    fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>> {
-        Ok(self.pages.stored(key)?)
     }
 
     fn count(&mut self, stage: &'static str) {

@@ -2,13 +2,14 @@
 
 use super::error::Result;
 use super::fetch::PageFetcher;
+use super::query::slice::{Filter, Slice};
 use crate::client::{Allowance, Call};
 use crate::contract::count::{County, Stats};
 use crate::contract::eastern::window_start;
 use crate::contract::param::{MAX_DAYS, MAX_LIMIT, MAX_OFFSET};
 use crate::contract::plan::{Plan, PlanLimits};
 use crate::contract::reference::{EntityTypeEntry, Industries};
-use crate::contract::search::{BusinessSearch, MAX_SPAN_DAYS};
+use crate::contract::search::MAX_SPAN_DAYS;
 use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -140,13 +141,7 @@ async fn probe(
     offset: u32,
     no: u16,
 ) -> Result<Option<u32>> {
-    let search = BusinessSearch {
-        filed_from: Some(from),
-        filed_to: Some(to),
-        limit: Some(limit),
-        offset: Some(offset),
-        ..BusinessSearch::default()
-    };
+    let search = Slice { filter: Filter::default(), from, to }.search(limit, offset);
     let page = fetcher.ask_unless_refused(COUNTS, &Call::search(&search), no).await?;
     Ok(page.map(|page| page.value.pagination.limit))
 }
