@@ -137,10 +137,9 @@ impl Staging {
 
     fn replace_month(&mut self, month: Month, rows: &RecordBatch) -> Result<(), LakeError> {
         let table = Table::Filings.name();
-        let file = match rows.num_rows() {
-            0 => None,
-            _ => Some(self.write(Some(Table::Filings), &format!("{table}/{}", month.folder()), rows, "")?),
-        };
+        let folder = format!("{table}/{}", month.folder());
+        let write = || self.part_writer().write(Some(Table::Filings), &folder, rows, "");
+        let file = (rows.num_rows() > 0).then(write).transpose()?;
         self.swap(table, |old| month_in(&old.entry.path) == Some(month), file)
     }
 

@@ -12,7 +12,7 @@ use crate::table::{ABOUT_KEY, ChangeRow, Row as _, Table, sort_batch};
 use arrow::record_batch::RecordBatch;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Writes part files of a snapshot being made. Threads have one each.
 #[derive(Debug, Clone)]
@@ -29,10 +29,6 @@ pub struct PartWriter {
 pub struct MonthPart(StagedFile);
 
 impl PartWriter {
-    pub(in crate::lake) fn new(storage: Storage, dir: &Path, snapshot: u64) -> Self {
-        Self { storage, dir: dir.to_owned(), snapshot, thread: 0 }
-    }
-
     /// The writer of another thread.
     pub fn of_thread(&self, thread: usize) -> Self {
         Self { thread, ..self.clone() }
@@ -84,7 +80,8 @@ impl PartWriter {
 impl Staging {
     /// A writer of parts of this snapshot.
     pub fn part_writer(&self) -> PartWriter {
-        PartWriter::new(self.lake.storage.clone(), &self.dir, self.snapshot)
+        let (storage, dir) = (self.lake.storage.clone(), self.dir.clone());
+        PartWriter { storage, dir, snapshot: self.snapshot, thread: 0 }
     }
 
     /// The file of each month of a table.
@@ -125,7 +122,7 @@ impl Staging {
             rows.retain(|row| !is_dropped(row));
             if rows.len() < before {
                 let rows = sort_batch(table, &ChangeRow::batch(&rows)?)?;
-                let file = self.write(Some(table), table.name(), &rows, "")?;
+                let file = self.part_writer().write(Some(table), table.name(), &rows, "")?;
                 self.swap(table.name(), |old| old.path == path, Some(file))?;
             }
         }

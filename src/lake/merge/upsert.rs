@@ -102,7 +102,8 @@ impl Staging {
         // A table without rows has a file too.
         let is_there = !self.of_table(table.name()).is_empty();
         if let Some(merged) = merged.or_else(|| (!is_there).then(|| existing.clone())) {
-            let file = self.write(Some(table), table.name(), &sort_batch(table, &merged)?, "")?;
+            let merged = sort_batch(table, &merged)?;
+            let file = self.part_writer().write(Some(table), table.name(), &merged, "")?;
             self.swap(table.name(), is_old, Some(file))?;
         }
         Ok(TableDelta { total: self.rows(table.name()), ..delta })

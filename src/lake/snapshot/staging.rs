@@ -39,7 +39,9 @@ pub struct TableDelta {
 /// Readers see nothing of it before [`Staging::commit`]. Dropped without it, it leaves files that the next lock deletes.
 pub struct Staging {
     pub(crate) lake: Lake,
+    /// The run that makes it.
     pub(crate) run_id: String,
+    /// Number the snapshot will have.
     pub(crate) snapshot: u64,
     pub(crate) parent: Option<Commit>,
     pub(crate) restores: Option<u64>,
@@ -139,16 +141,6 @@ fn without(mut commit: Commit, digests: &BTreeSet<&str>) -> Commit {
 }
 
 impl Staging {
-    /// Number the snapshot will have.
-    pub fn snapshot(&self) -> u64 {
-        self.snapshot
-    }
-
-    /// The run that makes it.
-    pub(crate) fn run_id(&self) -> &str {
-        &self.run_id
-    }
-
     /// The commit this snapshot is made from.
     pub fn parent(&self) -> Option<&Commit> {
         self.parent.as_ref()
@@ -199,7 +191,7 @@ impl Staging {
         for table in tables {
             if self.of_table(table.name()).is_empty() {
                 let rows = RecordBatch::new_empty(table.schema());
-                let file = self.write(Some(table), table.name(), &rows, "")?;
+                let file = self.part_writer().write(Some(table), table.name(), &rows, "")?;
                 self.swap(table.name(), |_| false, Some(file))?;
             }
         }
@@ -228,17 +220,6 @@ impl Staging {
             batches.push(rows);
         }
         concat_batches(&table.schema(), &batches).map_err(LakeError::arrow("join rows"))
-    }
-
-    /// Writes rows to a part file in `folder` of the staged snapshot. `about`, if any, describes the file in its metadata.
-    pub(crate) fn write(
-        &self,
-        table: Option<Table>,
-        folder: &str,
-        rows: &RecordBatch,
-        about: &str,
-    ) -> Result<StagedFile, LakeError> {
-        self.part_writer().write(table, folder, rows, about)
     }
 
     /// Replaces the files that `is_old` picks by `file`; those of them that were staged before are deleted.
@@ -289,7 +270,7 @@ impl Staging {
             _ => false,
         };
         if !is_same {
-            let file = self.write(None, &table, &rows, about)?;
+            let file = self.part_writer().write(None, &table, &rows, about)?;
             self.swap(&table, |_| true, Some(file))?;
         }
         Ok(TableDelta { read: count, total: count, ..TableDelta::default() })

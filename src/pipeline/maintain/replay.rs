@@ -120,7 +120,7 @@ fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal)> {
 
 fn fill(dir: &RunDir, journal: &Journal, mut staging: Staging) -> Result<Remade> {
     if let Some(imported) = &journal.imported {
-        let run_id = staging.run_id().to_owned();
+        let run_id = staging.run_id.clone();
         import_again(dir, journal, imported, &run_id, &mut staging)?;
         let pages = imported.files.len() as u64;
         return aggregated(dir, journal, staging, pages);

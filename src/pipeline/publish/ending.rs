@@ -85,7 +85,7 @@ impl Ending<'_> {
     ) -> Result<()> {
         state.accepted = verdict.accepted;
         state.sums_may_differ &= journal.aggregates.is_none();
-        self.dir.write_journal(staging.snapshot(), journal)?;
+        self.dir.write_journal(staging.snapshot, journal)?;
         let info = self.commit_info(journal, state, summary);
         if verdict.then == OnFailure::Tell {
             let snapshot = staging.commit(info)?.snapshot;
