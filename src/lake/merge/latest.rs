@@ -13,8 +13,6 @@ pub(super) struct Observation {
     pub(super) business_id: i64,
     /// `changed_at`, microseconds.
     pub(super) seen: i64,
-    /// Number of the row among all observed rows; of equal `seen`, the later row wins.
-    row: u32,
     pub(super) month: Month,
 }
 
@@ -100,8 +98,7 @@ impl Observed {
     pub(super) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
         let rows = (0..).zip(&self.ids).filter(|(row, _)| self.is_newest(*row));
         rows.filter_map(|(row, id)| {
-            let (seen, month) = (self.seen.at(row)?, self.months.at(row)?);
-            Some(Observation { business_id: *id, seen, row, month })
+            Some(Observation { business_id: *id, seen: self.seen.at(row)?, month: self.months.at(row)? })
         })
     }
 }
