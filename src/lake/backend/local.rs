@@ -3,7 +3,7 @@
 use super::disk::{self, FileState, Storage, TEMPORARY};
 use super::protocol::{Backend, Repair, kept_copy};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{self, CATALOG, COMMITS, JOURNAL, Layout, Mark, snapshot_name};
+use crate::lake::format::layout::{CATALOG, COMMITS, JOURNAL, Layout, Mark, snapshot_name};
 use crate::lake::format::manifest::{Commit, Digest, FileEntry, StagedFile};
 use std::collections::BTreeSet;
 use std::fs;
@@ -170,21 +170,17 @@ impl LocalBackend {
         fs::read_link(self.layout.current()).is_ok_and(|target| target == Layout::current_target(snapshot))
     }
 
-    /// The snapshot that `current` points to, if its folder exists.
-    fn shown_folder(&self) -> Result<Option<u64>, LakeError> {
-        let Some(shown) = self.pointed_to()? else { return Ok(None) };
-        let dir = self.layout.snapshot(shown);
-        let is_there = dir.try_exists().map_err(LakeError::storage("look at", &dir))?;
-        Ok(is_there.then_some(shown))
-    }
-
     /// Writes the commit of the snapshot that `current` points to again, from the copy in its run's folder, if that
     /// commit is lost and would be the newest. `current` only ever points to committed snapshots, so such a folder is no
     /// leftover.
     fn restore_shown_commit(&self) -> Result<(), LakeError> {
-        let (newest, pending) = (self.newest()?, layout::snapshot_numbers(&self.names("held")?));
-        let is_lost = |shown: &u64| Some(*shown) > newest && !pending.contains(shown);
-        let Some(shown) = self.shown_folder()?.filter(is_lost) else { return Ok(()) };
+        let (newest, pending) = (self.newest()?, self.numbers("held")?);
+        let Some(shown) = self.pointed_to()? else { return Ok(()) };
+        let dir = self.layout.snapshot(shown);
+        let is_there = dir.try_exists().map_err(LakeError::storage("look at", &dir))?;
+        if !is_there || Some(shown) <= newest || pending.contains(&shown) {
+            return Ok(());
+        }
         let lost = self.layout.commit(shown);
         let Some(bytes) = kept_copy(self, &self.layout, shown)? else {
             return Err(LakeError::damaged(
@@ -228,17 +224,16 @@ impl LocalBackend {
     /// commit in `held/`.
     fn leftovers(&self, newest: Option<u64>, backend: &dyn Backend) -> Result<Vec<PathBuf>, LakeError> {
         let layout = &self.layout;
-        let pending = layout::snapshot_numbers(&backend.names("held")?);
-        let pruned = layout::snapshot_numbers(&backend.names(Mark::Pruned.folder())?);
+        let (pending, pruned) = (backend.numbers("held")?, backend.numbers(Mark::Pruned.folder())?);
         let first = newest.unwrap_or(0) + 1;
         let next = pending.last().max(pruned.last()).map_or(first, |last| first.max(last + 1));
         let mut numbers: BTreeSet<u64> = (first..=next).collect();
         numbers.extend(pruned.difference(&self.commits()?));
         let mut found: Vec<PathBuf> =
             numbers.difference(&pending).map(|number| layout.snapshot(*number)).collect();
-        let small = ["commits", "snapshots", "state", CATALOG, "held"].into_iter();
-        let marks = Mark::ALL.into_iter().flat_map(|mark| [mark.folder(), mark.copies()]);
-        let small = small.chain(marks).map(|name| layout.root.join(name));
+        let small = ["commits", "snapshots", "state", CATALOG, "held"].map(str::to_owned).into_iter();
+        let small = small.chain(Mark::ALL.into_iter().flat_map(Mark::folders));
+        let small = small.map(|name| layout.root.join(name));
         let mut folders: Vec<PathBuf> = small.chain([layout.root.clone()]).collect();
         for run in disk::names(&layout.runs())? {
             let dir = layout.run(&run);

@@ -71,7 +71,12 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
 
     /// Numbers of all commits, oldest first.
     fn commits(&self) -> Result<BTreeSet<u64>, LakeError> {
-        Ok(layout::snapshot_numbers(&self.names("commits")?))
+        self.numbers("commits")
+    }
+
+    /// The snapshot numbers in the names of a folder's files.
+    fn numbers(&self, folder: &str) -> Result<BTreeSet<u64>, LakeError> {
+        Ok(layout::snapshot_numbers(&self.names(folder)?))
     }
 
     /// The commit file of a snapshot, from the working copy if that has it; none where there is no such commit.

@@ -246,13 +246,13 @@ impl RemoteBackend {
     /// Objects of snapshots, up to the newest commit, that no kept or pending snapshot names.
     fn orphan_objects(&self) -> Result<Vec<String>, LakeError> {
         let newest = self.known().newest.unwrap_or(0);
-        let pruned = layout::snapshot_numbers(&self.names(Mark::Pruned.folder())?);
+        let pruned = self.numbers(Mark::Pruned.folder())?;
         let mut named = BTreeSet::new();
         for snapshot in self.commits()?.difference(&pruned).copied() {
             let Some(bytes) = self.read_commit(snapshot)? else { continue };
             named.extend(Commit::decode(&bytes, &self.cache.local.layout.commit(snapshot))?.objects());
         }
-        for snapshot in layout::snapshot_numbers(&self.names("held")?) {
+        for snapshot in self.numbers("held")? {
             let name = Layout::pending_name(snapshot);
             let Some(bytes) = self.read(&name)? else { continue };
             named.extend(Commit::decode(&bytes, Path::new(&self.objects.url(&name)))?.objects());

@@ -163,20 +163,14 @@ impl Mark {
         }
     }
 
-    pub(crate) fn file(self, snapshot: u64) -> String {
-        format!("{}/{}.json", self.folder(), snapshot_name(snapshot))
+    /// The folders of the two files of each mark: the loss of one file is found, and loses no mark.
+    pub(crate) fn folders(self) -> [String; 2] {
+        [self.folder().to_owned(), format!("copies/{}", self.folder())]
     }
 
-    /// The folder of the second file of each mark, so that the loss of one file is found and loses no mark.
-    pub(crate) const fn copies(self) -> &'static str {
-        match self {
-            Self::Pinned => "copies/pins",
-            Self::Pruned => "copies/pruned",
-        }
-    }
-
-    pub(crate) fn copy(self, snapshot: u64) -> String {
-        format!("{}/{}.json", self.copies(), snapshot_name(snapshot))
+    /// Names of the file of a mark, and of its copy.
+    pub(crate) fn files(self, snapshot: u64) -> [String; 2] {
+        self.folders().map(|folder| format!("{folder}/{}.json", snapshot_name(snapshot)))
     }
 }
 

@@ -132,8 +132,8 @@ impl Lake {
         report: &mut VerifyReport,
     ) -> Result<(), LakeError> {
         for run in runs.iter().filter(|run| !run.is_open() && !lost.is_empty()) {
-            let copies = self.backend.names(&format!("runs/{}/{COMMITS}", run.run_id))?;
-            for snapshot in layout::snapshot_numbers(&copies).intersection(lost) {
+            let copies = self.backend.numbers(&format!("runs/{}/{COMMITS}", run.run_id))?;
+            for snapshot in copies.intersection(lost) {
                 let name = copy_name(&run.run_id, *snapshot);
                 let path = self.path_for_user(&self.root().join(&name));
                 let found = self.backend.read(&name)?.and_then(|bytes| Commit::decode(&bytes, &path).ok());
@@ -157,8 +157,7 @@ impl Lake {
     fn left_for_review(&self, runs: &[RunRecord]) -> Result<BTreeSet<u64>, LakeError> {
         let mut held = BTreeSet::new();
         for run in runs.iter().filter(|run| run.finished.as_deref() == Some(RunRecord::HELD)) {
-            let copies = self.backend.names(&format!("runs/{}/{COMMITS}", run.run_id))?;
-            held.extend(layout::snapshot_numbers(&copies));
+            held.extend(self.backend.numbers(&format!("runs/{}/{COMMITS}", run.run_id))?);
         }
         Ok(held)
     }
