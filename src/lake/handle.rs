@@ -180,11 +180,6 @@ pub(crate) fn holds_lake(folder: &Path) -> bool {
     folder.join("commits").is_dir() && folder.join("snapshots").is_dir()
 }
 
-/// The folder of a file, `.` for a bare name.
-pub(crate) fn folder_of(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
 fn check_folder(root: &Path) -> Result<(), LakeError> {
     let source = match fs::metadata(root) {
         Ok(found) if !found.is_dir() => io::Error::from(io::ErrorKind::NotADirectory),

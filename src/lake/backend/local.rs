@@ -3,7 +3,7 @@
 use super::disk::{self, FileState, Storage, TEMPORARY};
 use super::protocol::{Backend, Repair, kept_copy};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{CATALOG, COMMITS, JOURNAL, Layout, Mark, snapshot_name};
+use crate::lake::format::layout::{CATALOG, COMMITS, JOURNAL, Layout, Mark, folder_of, snapshot_name};
 use crate::lake::format::manifest::{Commit, Digest, FileEntry, StagedFile};
 use std::collections::BTreeSet;
 use std::fs;
@@ -137,9 +137,7 @@ impl LocalBackend {
     /// The path of a small file, in a folder that exists.
     fn path_in_folder(&self, name: &str) -> Result<PathBuf, LakeError> {
         let path = self.layout.root.join(name);
-        if let Some(folder) = path.parent() {
-            self.storage.create_durable_dir_all(folder)?;
-        }
+        self.storage.create_durable_dir_all(folder_of(&path))?;
         Ok(path)
     }
 

@@ -192,6 +192,11 @@ pub(crate) const DUCKLAKE: &str = "ducklake.sql";
 /// The list of the digests of the files in that folder.
 pub(crate) const CATALOG_LIST: &str = "catalog/files.json";
 
+/// The folder of a file, `.` for a bare name.
+pub(crate) fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Paths in a lake.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
