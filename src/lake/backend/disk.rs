@@ -327,6 +327,19 @@ pub(crate) fn names(path: &Path) -> Result<Vec<String>, LakeError> {
     Ok(names)
 }
 
+/// All that is in a folder and its sub-folders and is no folder.
+pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>, LakeError> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for name in names(&folder)? {
+            let path = folder.join(name);
+            let found = fs::symlink_metadata(&path).map_err(LakeError::storage("look at", &path))?;
+            if found.is_dir() { &mut folders } else { &mut files }.push(path);
+        }
+    }
+    Ok(files)
+}
+
 /// The digest of a file. Uses constant memory.
 pub(crate) fn digest(path: &Path) -> Result<Digest, LakeError> {
     let mut hasher = blake3::Hasher::new();
