@@ -69,12 +69,6 @@ impl Objects {
         })
     }
 
-    /// The same store, reached by settings that may name another one behind its address.
-    pub(super) fn reached_by(self, settings: &[&(String, String)]) -> Self {
-        let place = blake3::hash(format!("{} {settings:?}", self.address).as_bytes()).to_hex().to_string();
-        Self { place, ..self }
-    }
-
     /// The same store, failing as `faults` says.
     #[cfg(test)]
     pub(crate) fn with_faults(&self, faults: super::fault_injection::Faults) -> Self {
@@ -89,16 +83,18 @@ impl Objects {
     /// A small object; none where there is no such object.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Document>, LakeError> {
         let (this, name) = (self.clone(), name.to_owned());
-        self.runtime.wait(async move {
-            let answer = match this.store.get(&this.path(&name)?).await {
-                Err(Error::NotFound { .. }) => return Ok(None),
-                other => other.map_err(this.failed("read", &name))?,
-            };
-            let version =
-                UpdateVersion { e_tag: answer.meta.e_tag.clone(), version: answer.meta.version.clone() };
-            let bytes = answer.bytes().await.map_err(this.failed("read", &name))?;
-            Ok(Some(Document { bytes: bytes.to_vec(), version }))
-        })
+        self.runtime.wait(async move { this.document(&name).await })
+    }
+
+    async fn document(&self, name: &str) -> Result<Option<Document>, LakeError> {
+        let answer = match self.store.get(&self.path(name)?).await {
+            Err(Error::NotFound { .. }) => return Ok(None),
+            other => other.map_err(self.failed("read", name))?,
+        };
+        let version =
+            UpdateVersion { e_tag: answer.meta.e_tag.clone(), version: answer.meta.version.clone() };
+        let bytes = answer.bytes().await.map_err(self.failed("read", name))?;
+        Ok(Some(Document { bytes: bytes.to_vec(), version }))
     }
 
     /// Writes a small object, over an existing one too.
@@ -126,7 +122,9 @@ impl Objects {
             let conditional = matches!(mode, PutMode::Update(_));
             match this.store.put_opts(&path, payload.clone(), PutOptions::from(mode)).await {
                 // It may be this very write, whose answer was lost before it was tried again.
-                Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => this.holds(&to, &ours).await,
+                Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {
+                    Ok(this.document(&to).await?.is_some_and(|found| found.bytes == ours))
+                }
                 Err(Error::NotImplemented { .. }) if conditional => {
                     this.store.put(&path, payload).await.map_err(this.failed("write", &to))?;
                     Ok(true)
@@ -136,15 +134,6 @@ impl Objects {
         })?;
         self.answered("write", name)?;
         Ok(written)
-    }
-
-    /// Whether an object has these bytes.
-    async fn holds(&self, name: &str, bytes: &[u8]) -> Result<bool, LakeError> {
-        let found = match self.store.get(&self.path(name)?).await {
-            Err(Error::NotFound { .. }) => return Ok(false),
-            other => other.map_err(self.failed("read", name))?,
-        };
-        Ok(found.bytes().await.map_err(self.failed("read", name))? == bytes)
     }
 
     /// Uploads files concurrently. Each upload is atomic.
