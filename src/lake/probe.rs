@@ -20,14 +20,15 @@ impl Lake {
     /// [`LakeError::Held`]; [`LakeError::Unreliable`] for a store that cannot keep a lake; [`LakeError::Storage`],
     /// [`LakeError::Remote`].
     pub fn lock(&self, run_id: &str, holder: &str) -> Result<LakeLock, LakeError> {
-        let lock = self.lock_unrepaired(run_id, holder)?;
+        let mut lock = self.lock_unrepaired(run_id, holder)?;
         if let Some(place) = self.backend.place()
             && self.backend.read(PROBED)?.is_none_or(|probed| probed != place.as_bytes())
         {
             self.probe(&blake3::hash(format!("{run_id} {holder}").as_bytes()).to_hex())?;
             self.backend.write(PROBED, place.as_bytes())?;
         }
-        self.recovered(lock)
+        lock.repair = self.recover(&lock)?;
+        Ok(lock)
     }
 
     /// Tries what a commit needs of the backend: write a file, read it back, be refused a second creation, delete it.

@@ -5,6 +5,7 @@ use crate::lake::backend::protocol::copy_name;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Layout;
 use crate::lake::format::manifest::{Commit, FORMAT_VERSION, StagedFile};
+use crate::lake::format::sealed_json::sealed;
 use crate::lake::handle::Lake;
 use crate::table::SCHEMA_VERSION;
 use jiff::Timestamp;
@@ -102,7 +103,7 @@ impl Staging {
 
 impl Lake {
     pub(super) fn encoded(&self, commit: &Commit) -> Result<Vec<u8>, LakeError> {
-        commit.encode().map_err(LakeError::storage("write", &self.layout.commit(commit.snapshot)))
+        sealed(commit).map_err(LakeError::storage("write", &self.layout.commit(commit.snapshot)))
     }
 
     /// Points readers to a committed snapshot.

@@ -11,7 +11,7 @@ use std::io::{Seek, Write};
 #[derive(Debug)]
 pub struct LakeLock {
     file: File,
-    repair: Repair,
+    pub(in crate::lake) repair: Repair,
 }
 
 impl LakeLock {
@@ -31,12 +31,6 @@ impl Drop for LakeLock {
 }
 
 impl Lake {
-    /// The lock, after a repair of what a killed run left.
-    pub(in crate::lake) fn recovered(&self, mut lock: LakeLock) -> Result<LakeLock, LakeError> {
-        lock.repair = self.recover(&lock)?;
-        Ok(lock)
-    }
-
     /// Repairs what a killed run left.
     pub(crate) fn recover(&self, _lock: &LakeLock) -> Result<Repair, LakeError> {
         let repair = self.backend.recover()?;
