@@ -4,7 +4,7 @@ use super::backend::disk::Storage;
 use super::backend::local::LocalBackend;
 use super::backend::object_client::Objects;
 use super::backend::protocol::Backend;
-use super::backend::remote::RemoteBackend;
+use super::backend::remote_cache::RemoteBackend;
 use super::backend::url;
 use super::error::LakeError;
 use super::format::layout::Layout;
