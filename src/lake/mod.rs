@@ -57,7 +57,6 @@ mod snapshot;
 mod tests;
 
 pub use backend::prefix::{Prefix, PrefixFile};
-pub use backend::protocol::Repair;
 pub use backend::url::{CLOUD_VARIABLES, is_address};
 pub use error::LakeError;
 pub use format::layout::Month;

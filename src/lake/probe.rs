@@ -20,14 +20,14 @@ impl Lake {
     /// [`LakeError::Held`]; [`LakeError::Unreliable`] for a store that cannot keep a lake; [`LakeError::Storage`],
     /// [`LakeError::Remote`].
     pub fn lock(&self, run_id: &str, holder: &str) -> Result<LakeLock, LakeError> {
-        let mut lock = self.lock_unrepaired(run_id, holder)?;
+        let lock = self.lock_unrepaired(run_id, holder)?;
         if let Some(place) = self.backend.place()
             && self.backend.read(PROBED)?.is_none_or(|probed| probed != place.as_bytes())
         {
             self.probe(&blake3::hash(format!("{run_id} {holder}").as_bytes()).to_hex())?;
             self.backend.write(PROBED, place.as_bytes())?;
         }
-        lock.repair = self.recover(&lock)?;
+        self.recover(&lock)?;
         Ok(lock)
     }
 

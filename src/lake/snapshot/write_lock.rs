@@ -11,14 +11,6 @@ use std::io::{Seek, Write};
 #[derive(Debug)]
 pub struct LakeLock {
     file: File,
-    pub(in crate::lake) repair: Repair,
-}
-
-impl LakeLock {
-    /// What was repaired when the lock was taken.
-    pub fn repair(&self) -> &Repair {
-        &self.repair
-    }
 }
 
 impl Drop for LakeLock {
@@ -50,7 +42,7 @@ impl Lake {
         for folder in [layout.state(), layout.commits(), layout.snapshots(), layout.runs()] {
             self.storage.create_durable_dir_all(&folder)?;
         }
-        let mut lock = LakeLock { file: take(layout)?, repair: Repair::default() };
+        let mut lock = LakeLock { file: take(layout)? };
         match write_holder(&mut lock.file, &format!("run {run_id}, {holder}"))
             .map_err(LakeError::storage("write", &layout.lock()))
         {
