@@ -89,27 +89,6 @@ impl Lake {
         self.backend.write(&file, &bytes)
     }
 
-    /// The damaged files of a mark by name, and what is wrong with each.
-    pub(crate) fn mark_problems(
-        &self,
-        mark: Mark,
-        snapshot: u64,
-    ) -> Result<Vec<(String, &'static str)>, LakeError> {
-        let is_it = |bytes: &[u8]| {
-            let content = serde_json::from_slice::<Content>(bytes);
-            is_sealed(bytes) && content.is_ok_and(|it| (it.snapshot, &*it.mark) == (snapshot, mark.folder()))
-        };
-        let mut problems = Vec::new();
-        for name in mark.files(snapshot) {
-            match self.backend.read(&name)? {
-                None => problems.push((name, "the file is missing")),
-                Some(bytes) if !is_it(&bytes) => problems.push((name, "it is not what was written")),
-                Some(_) => {}
-            }
-        }
-        Ok(problems)
-    }
-
     /// Pins a snapshot: it is never pruned. False when it was pinned already.
     pub fn pin(&self, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
         self.present_or_pending(snapshot)?;
@@ -140,6 +119,12 @@ impl Lake {
         }
         Ok(!is_pinned)
     }
+}
+
+/// Whether a file is what was written for a mark.
+pub(in crate::lake) fn is_mark(bytes: &[u8], mark: Mark, snapshot: u64) -> bool {
+    let content = serde_json::from_slice::<Content>(bytes);
+    is_sealed(bytes) && content.is_ok_and(|it| (it.snapshot, &*it.mark) == (snapshot, mark.folder()))
 }
 
 fn content(mark: Mark, snapshot: u64, at: Timestamp) -> Result<Vec<u8>, LakeError> {
