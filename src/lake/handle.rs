@@ -103,10 +103,9 @@ impl Lake {
         self.decoded(snapshot, self.backend.read_commit(snapshot)?, &self.layout.commit(snapshot))
     }
 
-    /// The commit of a snapshot as it is stored, ignoring the working copy: for a verification.
-    pub(super) fn commit_uncached(&self, snapshot: u64) -> Result<Commit, LakeError> {
-        let bytes = self.backend.read(&Layout::commit_name(snapshot))?;
-        self.decoded(snapshot, bytes, &self.layout.commit(snapshot))
+    /// The commit of a snapshot in the file with this name, as it is stored, ignoring the working copy.
+    pub(super) fn stored_commit(&self, name: &str, snapshot: u64) -> Result<Commit, LakeError> {
+        self.decoded(snapshot, self.backend.read(name)?, &self.root().join(name))
     }
 
     /// The commit of a snapshot in the bytes of a local file.

@@ -226,10 +226,6 @@ impl Layout {
         format!("held/{}.json", snapshot_name(snapshot))
     }
 
-    pub(crate) fn pending_commit(&self, snapshot: u64) -> PathBuf {
-        self.root.join(Self::pending_name(snapshot))
-    }
-
     pub(crate) fn snapshots(&self) -> PathBuf {
         self.root.join("snapshots")
     }
