@@ -95,26 +95,24 @@ pub(crate) fn check_run_id(run_id: &str) -> Result<(), LakeError> {
     let fits = (1..=80).contains(&run_id.len())
         && !run_id.starts_with('.')
         && run_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-    if fits { Ok(()) } else { Err(LakeError::Name { what: "run id", name: run_id.to_owned() }) }
+    refuse_unless(fits, "run id", run_id)
+}
+
+fn refuse_unless(fits: bool, what: &'static str, name: &str) -> Result<(), LakeError> {
+    if fits { Ok(()) } else { Err(LakeError::Name { what, name: name.to_owned() }) }
 }
 
 /// A name of a small file: folders and a file of the lake's own making, none hidden.
 pub(crate) fn check_file_name(name: &str) -> Result<(), LakeError> {
-    if name.split('/').all(|part| check_run_id(part).is_ok()) {
-        Ok(())
-    } else {
-        Err(LakeError::Name { what: "name of a file of the lake", name: name.to_owned() })
-    }
+    let fits = name.split('/').all(|part| check_run_id(part).is_ok());
+    refuse_unless(fits, "name of a file of the lake", name)
 }
 
 /// The folder of an aggregate: `agg_` and its name of lower-case letters, digits and `_`.
 pub(crate) fn aggregate_folder(name: &str) -> Result<String, LakeError> {
     let fits = (1..=64).contains(&name.len()) && name.bytes().all(is_table_byte);
-    if fits {
-        Ok(format!("{AGGREGATE}{name}"))
-    } else {
-        Err(LakeError::Name { what: "name of an aggregate (a-z, 0-9 and _)", name: name.to_owned() })
-    }
+    refuse_unless(fits, "name of an aggregate (a-z, 0-9 and _)", name)?;
+    Ok(format!("{AGGREGATE}{name}"))
 }
 
 pub(crate) const AGGREGATE: &str = "agg_";
