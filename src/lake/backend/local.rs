@@ -149,16 +149,9 @@ impl LocalBackend {
         let mut folders = BTreeSet::from([root.to_path_buf()]);
         for file in files {
             let target = root.join(&file.entry.path);
-            let above: Vec<PathBuf> = target
-                .ancestors()
-                .skip(1)
-                .take_while(|above| *above != root)
-                .map(Path::to_path_buf)
-                .collect();
-            if let Some(folder) = above.first().filter(|folder| !folders.contains(*folder)) {
-                self.storage.create_dir_all(folder)?;
-            }
-            folders.extend(above);
+            self.storage.create_dir_all(folder_of(&target))?;
+            let above = target.ancestors().skip(1).take_while(|above| *above != root);
+            folders.extend(above.map(Path::to_path_buf));
             self.storage.link(&file.path, &target)?;
         }
         self.storage.sync_dirs(&folders)

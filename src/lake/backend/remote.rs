@@ -12,7 +12,6 @@
 //!   uploads for such a number has lost already. A writer of the next number is not disturbed.
 
 use super::disk::{self, FileState};
-use super::object_client::Objects;
 use super::protocol::{Backend, Repair};
 use super::remote_cache::{Known, RemoteBackend, chunk_name, chunk_of, is_chunk};
 use crate::lake::error::LakeError;
@@ -40,7 +39,7 @@ impl Backend for RemoteBackend {
     }
 
     fn refresh(&self) -> Result<(), LakeError> {
-        let pointed_to = pointed_to(&self.objects)?;
+        let pointed_to = self.pointed_to()?;
         let after = pointed_to.map(Layout::commit_name);
         let later = self.objects.list("commits", after.as_deref())?;
         let numbers = layout::snapshot_numbers(&inside("commits", &later));
@@ -175,7 +174,7 @@ impl Backend for RemoteBackend {
     }
 
     fn pointed_to(&self) -> Result<Option<u64>, LakeError> {
-        pointed_to(&self.objects)
+        Ok(self.read(LATEST)?.and_then(|latest| snapshot_of(&latest)))
     }
 
     /// Raw pages have the name of their chunk.
@@ -196,10 +195,7 @@ impl Backend for RemoteBackend {
     }
 
     fn recover(&self) -> Result<Repair, LakeError> {
-        let (newest, pointed_to) = {
-            let known = self.known();
-            (known.newest, known.pointed_to)
-        };
+        let Known { newest, pointed_to } = *self.known();
         self.local.clear_copied_link()?;
         let removed = self.local.clear_leftovers(newest, self)?;
         self.drop_old_snapshots(newest)?;
@@ -243,10 +239,31 @@ impl RemoteBackend {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Moves `latest.json` to a snapshot, unless it names that one or a later one.
     fn advance_latest(&self, commit: &Commit) -> Result<(), LakeError> {
-        advance_latest(&self.objects, commit)?;
-        self.known().pointed_to = Some(commit.snapshot);
-        Ok(())
+        let tables = commit.tables.iter().map(|(table, manifest)| {
+            let names = manifest.files.iter().map(|entry| commit.object_of(entry));
+            (table.clone(), names.collect())
+        });
+        let latest = Latest {
+            snapshot: commit.snapshot,
+            commit: Layout::commit_name(commit.snapshot),
+            tables: tables.collect(),
+        };
+        let bytes = sealed(&latest).map_err(LakeError::storage("write", Path::new(LATEST)))?;
+        for _ in 0..ATTEMPTS {
+            let is_advanced = match self.objects.read(LATEST)? {
+                None => self.objects.create(LATEST, &bytes)?,
+                Some(old) if snapshot_of(&old.bytes).is_some_and(|shown| shown >= commit.snapshot) => true,
+                Some(old) => self.objects.replace(LATEST, &bytes, &old)?,
+            };
+            if is_advanced {
+                self.known().pointed_to = Some(commit.snapshot);
+                return Ok(());
+            }
+        }
+        let what = format!("other writers replaced it during each of {ATTEMPTS} attempts");
+        Err(LakeError::Remote { op: "write", url: self.objects.url(LATEST), what })
     }
 
     /// Objects of snapshots, up to the newest commit, that no kept or pending snapshot names.
@@ -284,37 +301,6 @@ struct Latest {
     snapshot: u64,
     commit: String,
     tables: BTreeMap<String, Vec<String>>,
-}
-
-/// The snapshot that `latest.json` names; none where it is missing or damaged.
-fn pointed_to(objects: &Objects) -> Result<Option<u64>, LakeError> {
-    Ok(objects.read(LATEST)?.and_then(|latest| snapshot_of(&latest.bytes)))
-}
-
-/// Moves `latest.json` to a snapshot, unless it names that one or a later one.
-fn advance_latest(objects: &Objects, commit: &Commit) -> Result<(), LakeError> {
-    let tables = commit.tables.iter().map(|(table, manifest)| {
-        let names = manifest.files.iter().map(|entry| commit.object_of(entry));
-        (table.clone(), names.collect())
-    });
-    let latest = Latest {
-        snapshot: commit.snapshot,
-        commit: Layout::commit_name(commit.snapshot),
-        tables: tables.collect(),
-    };
-    let bytes = sealed(&latest).map_err(LakeError::storage("write", Path::new(LATEST)))?;
-    for _ in 0..ATTEMPTS {
-        let is_advanced = match objects.read(LATEST)? {
-            None => objects.create(LATEST, &bytes)?,
-            Some(old) if snapshot_of(&old.bytes).is_some_and(|shown| shown >= commit.snapshot) => true,
-            Some(old) => objects.replace(LATEST, &bytes, &old)?,
-        };
-        if is_advanced {
-            return Ok(());
-        }
-    }
-    let what = format!("other writers replaced it during each of {ATTEMPTS} attempts");
-    Err(LakeError::Remote { op: "write", url: objects.url(LATEST), what })
 }
 
 fn snapshot_of(latest: &[u8]) -> Option<u64> {

@@ -23,7 +23,7 @@ pub(crate) struct RemoteBackend {
     intact: Mutex<BTreeSet<PathBuf>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Known {
     pub(super) newest: Option<u64>,
     pub(super) pointed_to: Option<u64>,
