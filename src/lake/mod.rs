@@ -77,7 +77,7 @@ pub use snapshot::commit::CommitInfo;
 pub use snapshot::diff::{DiffKind, Example, SnapshotDiff, TableDiff};
 pub use snapshot::history::{SnapshotEntry, SnapshotState};
 pub use snapshot::prune::{PruneRules, Pruning};
-pub use snapshot::retention::{Kept, Retention};
+pub use snapshot::retention::Retention;
 pub use snapshot::staging::{Base, Staging, TableDelta};
 pub use snapshot::verified_read::{Snapshot, check_snapshot_folder};
 pub use snapshot::write_lock::LakeLock;

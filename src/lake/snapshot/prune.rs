@@ -2,7 +2,7 @@
 //! be killed and repeated.
 
 use super::history::{SnapshotEntry, SnapshotState};
-use super::retention::{Kept, Retention};
+use super::retention::Retention;
 use super::write_lock::LakeLock;
 use crate::contract::eastern::plus_days;
 use crate::lake::error::LakeError;
@@ -51,10 +51,7 @@ impl Lake {
         let history = self.history()?;
         let newest = history.iter().find(|entry| entry.current).map(|entry| entry.snapshot);
         let published = history.iter().filter(|entry| entry.state == SnapshotState::Published);
-        let kept: Vec<Kept> = published
-            .map(|entry| Kept { snapshot: entry.snapshot, day: entry.today, pinned: entry.pinned })
-            .collect();
-        let expired = rules.keep.expired(&kept);
+        let expired = rules.keep.expired(&published.collect::<Vec<_>>());
         let is_overtaken = |entry: &&SnapshotEntry| {
             entry.state == SnapshotState::Pending && entry.parent != newest && !entry.pinned
         };
