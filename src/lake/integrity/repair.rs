@@ -110,7 +110,7 @@ impl Lake {
 }
 
 /// The commit; none if it is damaged.
-fn readable(commit: Result<Commit, LakeError>) -> Result<Option<Commit>, LakeError> {
+pub(super) fn readable(commit: Result<Commit, LakeError>) -> Result<Option<Commit>, LakeError> {
     match commit {
         Err(LakeError::Damaged { .. }) => Ok(None),
         other => other.map(Some),
