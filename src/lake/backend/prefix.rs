@@ -4,7 +4,6 @@ use super::object_client::Objects;
 use super::url;
 use crate::lake::error::LakeError;
 use futures::TryStreamExt;
-use object_store::path::Path as ObjectPath;
 use object_store::{Error, GetOptions, GetRange};
 use std::ops::Range;
 
@@ -41,10 +40,8 @@ impl Prefix {
     pub fn list(&self) -> Result<Vec<PrefixFile>, LakeError> {
         let this = self.0.clone();
         self.0.runtime.wait(async move {
-            let path =
-                ObjectPath::parse(&this.prefix).map_err(|error| this.failed("list", "")(error.into()))?;
-            let found: Vec<_> =
-                this.store.list(Some(&path)).try_collect().await.map_err(this.failed("list", ""))?;
+            let found = this.store.list(Some(&this.path("")?)).try_collect::<Vec<_>>().await;
+            let found = found.map_err(this.failed("list", ""))?;
             let file = |object: object_store::ObjectMeta| {
                 let (name, changed) = (this.name(&object.location)?, object.last_modified.to_rfc3339());
                 Some(PrefixFile { name, bytes: object.size, tag: object.e_tag, changed })
@@ -77,6 +74,7 @@ impl Prefix {
 mod tests {
     use super::*;
     use object_store::memory::InMemory;
+    use object_store::path::Path as ObjectPath;
     use std::sync::Arc;
 
     #[test]
