@@ -57,7 +57,6 @@ pub(super) fn ids_in_part(path: &Path, ids: &[i64]) -> Result<Vec<i64>, LakeErro
     }
     let mut found = business_ids(path)?;
     found.retain(|id| ids.binary_search(id).is_ok());
-    found.sort_unstable();
     Ok(found)
 }
 

@@ -116,10 +116,7 @@ impl Staging {
             let existing = merge.moves.apply(month, self.month_rows(month)?)?;
             merge_month(&existing, &spill.month(month)?, &merge.listings, is_news, &mut merge.changes)?
         };
-        merge.delta.added += counts.added;
-        merge.delta.changed += counts.changed;
-        merge.delta.vanished += counts.vanished;
-        merge.delta.returned += counts.returned;
+        merge.delta.add(&counts);
         if counts != TableDelta::default() || merge.moves.leaving.contains_key(&month) {
             let in_order = sort_batch(Table::Filings, &rows)?;
             // A month is large: the unsorted copy goes before the file is written.

@@ -43,9 +43,6 @@ impl Staging {
             let what = "they are spilled and merged by month".to_owned();
             return Err(LakeError::Schema { table: table.name().to_owned(), what });
         }
-        if table == Table::Changes {
-            return self.append_changes(rows, &[]);
-        }
         let mut replaced = replaced.clone();
         if table == Table::Officers {
             let ids: &Int64Array = typed_column(rows, table, "business_id")?;

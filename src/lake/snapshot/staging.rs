@@ -34,6 +34,18 @@ pub struct TableDelta {
     pub total: u64,
 }
 
+impl TableDelta {
+    /// Adds what a later merge of the same run did.
+    pub(crate) fn add(&mut self, later: &Self) {
+        self.read += later.read;
+        self.added += later.added;
+        self.changed += later.changed;
+        self.vanished += later.vanished;
+        self.returned += later.returned;
+        self.total = later.total;
+    }
+}
+
 /// A new snapshot being made, in `runs/<run_id>/staged`.
 ///
 /// Readers see nothing of it before [`Staging::commit`]. Dropped without it, it leaves files that the next lock deletes.
@@ -246,21 +258,15 @@ impl Staging {
     ///
     /// Types that not every reader of the lake knows are widened: unsigned and short integers, large and view
     /// strings, dictionaries, naive timestamps (taken as UTC).
-    pub fn aggregate_file(&mut self, name: &str, path: &Path, about: &str) -> Result<TableDelta, LakeError> {
+    pub fn aggregate_file(&mut self, name: &str, path: &Path, about: &str) -> Result<(), LakeError> {
         self.aggregate(name, &read_batch(path, None)?, about)
     }
 
     /// Sets an aggregate, `agg_<name>`, to these rows, in this order. Equal rows with the same description keep their
     /// file.
-    pub fn aggregate(
-        &mut self,
-        name: &str,
-        rows: &RecordBatch,
-        about: &str,
-    ) -> Result<TableDelta, LakeError> {
+    pub fn aggregate(&mut self, name: &str, rows: &RecordBatch, about: &str) -> Result<(), LakeError> {
         let table = layout::aggregate_folder(name)?;
         let rows = plain_types(&table, rows)?;
-        let count = rows.num_rows() as u64;
         let is_same = match self.of_table(&table) {
             [file] => {
                 check_kept(file)?;
@@ -273,7 +279,7 @@ impl Staging {
             let file = self.part_writer().write(None, &table, &rows, about)?;
             self.swap(&table, |_| true, Some(file))?;
         }
-        Ok(TableDelta { read: count, total: count, ..TableDelta::default() })
+        Ok(())
     }
 
     /// Drops the aggregates that are not in `names`: their definition is gone.

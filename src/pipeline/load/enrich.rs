@@ -7,7 +7,7 @@ use super::landing::Landing;
 use crate::contract::business::ACTIVE;
 use crate::extract::detail::{LookUp, expect, expect_officers};
 use crate::extract::fetch::{PageFetcher, PageKey};
-use crate::lake::{Commit, TableDelta};
+use crate::lake::Commit;
 use crate::normalize::{NormalizedDetail, OpenValues, normalize_detail, normalize_officers};
 use crate::pipeline::config::spec::EnrichSpec;
 use crate::pipeline::context::Run;
@@ -252,17 +252,8 @@ impl LookedUp {
         let officers = OfficerRow::batch(&self.officers)?;
         let officers = landing.staging.merge_replacing(Table::Officers, &officers, &self.with_officers)?;
         for (table, delta) in [(Table::Details, details), (Table::Officers, officers)] {
-            add(landing.looked_up.entry(table.name().to_owned()).or_default(), &delta);
+            landing.looked_up.entry(table.name().to_owned()).or_default().add(&delta);
         }
         Ok(())
     }
-}
-
-/// Adds the counts of a later merge of the same run.
-fn add(all: &mut TableDelta, delta: &TableDelta) {
-    all.read += delta.read;
-    all.added += delta.added;
-    all.changed += delta.changed;
-    all.vanished += delta.vanished;
-    all.total = delta.total;
 }
