@@ -93,8 +93,7 @@ impl Storage {
 
     /// Creates an empty file, which a full disk has room for; `false` when it exists.
     pub(crate) fn put_empty_if_absent(&self, path: &Path) -> Result<bool, LakeError> {
-        let create = || OpenOptions::new().write(true).create_new(true).open(path);
-        let created = is_new(self.attempt("create", path, create).map(drop))?;
+        let created = is_new(self.attempt("create", path, || File::create_new(path)).map(drop))?;
         if created {
             self.sync_dir(folder_of(path))?;
         }
@@ -145,9 +144,10 @@ impl Storage {
         self.attempt("delete", path, || absent_is_fine(fs::remove_dir_all(path)))
     }
 
-    /// Deletes a temporary file. If that fails, the next repair deletes it.
+    /// Deletes a file or folder that nobody needs. If that fails, the next repair deletes it.
     pub(crate) fn discard(&self, path: &Path) {
-        if let Err(error) = self.remove_file(path) {
+        let deleted = if path.is_dir() { self.remove_dir_all(path) } else { self.remove_file(path) };
+        if let Err(error) = deleted {
             tracing::debug!(path = %path.display(), %error, "a temporary file stays until the next repair");
         }
     }

@@ -33,7 +33,7 @@ impl Backend for LocalBackend {
             self.storage.sync_dir(&self.layout.snapshots())
         });
         staged.map_err(|error| {
-            self.discard(&built);
+            self.storage.discard(&built);
             match error {
                 LakeError::Storage { op: "rename", source, .. }
                     if matches!(source.kind(), ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty) =>
@@ -48,7 +48,7 @@ impl Backend for LocalBackend {
     /// Keeps the files when the commit may exist.
     fn abort(&self, snapshot: u64, _files: &[&StagedFile]) {
         if matches!(self.layout.commit(snapshot).try_exists(), Ok(false)) {
-            self.discard(&self.layout.snapshot(snapshot));
+            self.storage.discard(&self.layout.snapshot(snapshot));
         }
     }
 
@@ -238,12 +238,5 @@ impl LocalBackend {
         }
         found.retain(|path| fs::symlink_metadata(path).is_ok());
         Ok(found)
-    }
-
-    /// Deletes a folder that nobody needs; if that fails, the next recovery deletes it.
-    fn discard(&self, dir: &Path) {
-        if let Err(error) = self.storage.remove_dir_all(dir) {
-            tracing::debug!(path = %dir.display(), %error, "the next repair deletes this folder");
-        }
     }
 }
