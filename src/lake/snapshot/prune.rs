@@ -14,6 +14,9 @@ use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
+/// Folders of a run that are deleted together.
+const PAGES: [&str; 3] = [RAW, COPIES, JOURNAL];
+
 /// What a pruning may delete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PruneRules {
@@ -89,7 +92,7 @@ impl Lake {
     }
 
     fn has_raw(&self, run_id: &str) -> Result<bool, LakeError> {
-        for folder in [RAW, COPIES, JOURNAL] {
+        for folder in PAGES {
             if !self.backend.names(&format!("runs/{run_id}/{folder}"))?.is_empty() {
                 return Ok(true);
             }
@@ -130,15 +133,13 @@ impl Lake {
     fn drop_raw(&self, run_id: &str) -> Result<(), LakeError> {
         let run = self.run(run_id)?;
         let drop_folders = || {
-            [RAW, COPIES, JOURNAL].iter().try_for_each(|folder| {
+            PAGES.iter().try_for_each(|folder| {
                 self.backend.remove_folder(&format!("runs/{run_id}/{folder}"))?;
                 self.storage.remove_dir_all(&run.path().join(folder))
             })
         };
         if let Some(mut record) = run.record()? {
-            let is_raw = |path: &str| {
-                [RAW, COPIES, JOURNAL].iter().any(|folder| path.starts_with(&format!("{folder}/")))
-            };
+            let is_raw = |path: &str| PAGES.iter().any(|folder| path.starts_with(&format!("{folder}/")));
             record.files.retain(|file| !is_raw(&file.path));
             record.raw_pruned = true;
             match run.write_record(&record) {
