@@ -2,15 +2,13 @@
 
 use super::config::file::Pipeline;
 use super::error::Result;
-use super::plan::completion_date::{SpendableBudget, complete_on};
 use super::plan::jobs::{RunPlan, listings};
 use super::progress::{Events, Progress};
-use super::publish::summary::{EnrichSummary, RunSummary};
+use super::publish::summary::EnrichSummary;
 use super::state::registry::RegisterProgress;
 use super::state::run_state::{RunState, SourceKind, WantedDays};
-use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, ClientError, Ledger, Stop};
+use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, Ledger, Stop};
 use crate::contract::count::DailyCount;
-use crate::contract::eastern::{eastern_day, span_days};
 use crate::contract::plan::PlanLimits;
 use crate::lake::{Lake, LakeLock, RunDir, RunRecord};
 use jiff::Timestamp;
@@ -77,13 +75,10 @@ pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext, progress: &
 
 pub(crate) struct Run<'a> {
     pub(crate) pipeline: &'a Pipeline,
-    pub(crate) now: fn() -> Timestamp,
-    pub(crate) lake: &'a Lake,
+    /// Its day is the Eastern day now; a resumed run has an earlier day in its record.
+    pub(crate) context: &'a RunContext,
     pub(crate) lock: &'a LakeLock,
     pub(crate) client: &'a Client,
-    /// The Eastern day now; a resumed run has an earlier day in its record.
-    pub(crate) real_today: Date,
-    pub(crate) source: SourceKind,
     pub(crate) record: RunRecord,
     pub(crate) dir: RunDir,
     pub(crate) state: RunState,
@@ -117,39 +112,5 @@ impl Run<'_> {
     pub(crate) fn write_plan(&mut self, planned: &RunPlan) -> Result<()> {
         self.record.plan = serde_json::to_value(planned).unwrap_or_default();
         Ok(self.dir.write_record(&self.record)?)
-    }
-}
-
-/// Why a run stopped early, and when it can resume.
-pub(crate) struct Stopped {
-    why: String,
-    go_on_after: Option<Timestamp>,
-    complete_on: Option<Date>,
-}
-
-impl Stopped {
-    /// `left` is the number of requests that the run still needs, where that is known.
-    pub(crate) fn by(
-        error: &ClientError,
-        left: Option<u64>,
-        client: &Client,
-        context: &RunContext,
-    ) -> Result<Self> {
-        let now = (context.now)();
-        let bound_met = client.budget().max_requests().is_some_and(|most| client.budget().sent() >= most);
-        let days_until = |at: Timestamp| span_days(eastern_day(now), eastern_day(at)).saturating_sub(1);
-        let idle_days = error.run_again_after().map_or(0, days_until).max(u32::from(bound_met));
-        let budget = SpendableBudget { idle_days, ..SpendableBudget::of(client)? };
-        Ok(Self {
-            why: error.to_string(),
-            go_on_after: error.run_again_after(),
-            complete_on: left.and_then(|left| complete_on(left, context.today, &budget)),
-        })
-    }
-
-    pub(crate) fn report(self, summary: &mut RunSummary) {
-        summary.stopped = Some(self.why);
-        summary.go_on_after = self.go_on_after;
-        summary.complete_on = self.complete_on;
     }
 }

@@ -186,8 +186,7 @@ impl ImportRun<'_> {
 
     fn import(&self, spec: &ImportSpec, rules: &Rules) -> Result<RunSummary> {
         let folder = self.pipeline.import_folder(spec);
-        let mut summary = RunSummary::empty(&self.record.pipeline, self.record.today);
-        summary.run_id = self.record.run_id.clone();
+        let mut summary = RunSummary::of(&self.record);
         let mut staging = self.context.lake.stage(&self.record.run_id)?;
         summary.snapshot = staging.parent().map(|commit| commit.snapshot);
         summary.outcome = Outcome::Unchanged;

@@ -62,7 +62,7 @@ impl Run<'_> {
         let counts = self.usable_counts();
         let differing = differing(&days, &counts);
         if self.state.counts_are_totals || !are_most(&differing, &days, &counts) {
-            landing.mark_incomplete(Listing::Untyped.label(), &differing, (self.now)());
+            landing.mark_incomplete(Listing::Untyped.label(), &differing, (self.context.now)());
         }
     }
 
@@ -141,7 +141,11 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
     fn differ_unchecked(&mut self) {
         let counts = self.run.usable_counts();
         let days = self.run.complete_days(Listing::Untyped, self.landing);
-        self.landing.mark_incomplete(Listing::Untyped.label(), &differing(&days, &counts), (self.run.now)());
+        self.landing.mark_incomplete(
+            Listing::Untyped.label(),
+            &differing(&days, &counts),
+            (self.run.context.now)(),
+        );
         let drifted = self.landing.coverage.drifted();
         let have_changed = self.at_first.have_changed(&counts, drifted);
         let drifted: BTreeSet<ListingDay> = drifted.iter().cloned().collect();
@@ -151,7 +155,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
                 Listing::Untyped => drifted.contains(&(listing.label().to_owned(), *day)),
                 Listing::Of(_) => have_changed || self.landing.coverage.has_changed(listing, *day),
             });
-            self.landing.mark_incomplete(listing.label(), &days, (self.run.now)());
+            self.landing.mark_incomplete(listing.label(), &days, (self.run.context.now)());
         }
     }
 
@@ -177,7 +181,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
                 Listing::Untyped => self.compare_untyped(reread_days).await?,
                 Listing::Of(kind) => self.compare_typed(kind, reread_days).await?,
             };
-            self.landing.mark_incomplete(listing.label(), &found, (self.run.now)());
+            self.landing.mark_incomplete(listing.label(), &found, (self.run.context.now)());
             if !found.is_empty() {
                 let label = listing.label();
                 tracing::info!(listing = label, days = found.len(), "days have changed since they were read");

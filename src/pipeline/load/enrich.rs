@@ -42,9 +42,9 @@ impl Run<'_> {
         let Some(condition) = &spec.condition else {
             return self.read_watch_list(spec, asker, landing).await;
         };
-        let commit = self.lake.current()?;
+        let commit = self.context.lake.current()?;
         let plan = self.enrich_plan(spec, condition, commit.as_ref())?;
-        let known = Known::of(self.lake, commit.as_ref(), &plan.ids, &self.state.enrich)?;
+        let known = Known::of(&self.context.lake, commit.as_ref(), &plan.ids, &self.state.enrich)?;
         let (due, summary) = self.look_ups_left(spec, &plan, &known);
         let requests = |(_, first): &(i64, LookUp)| 1 + u64::from(spec.officers && *first == LookUp::Details);
         self.progress.plan(asker.answered + due.iter().map(requests).sum::<u64>());
@@ -67,11 +67,11 @@ impl Run<'_> {
         commit: Option<&Commit>,
     ) -> Result<LookUps> {
         let mut planned = self.planned();
-        if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == self.real_today) {
+        if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == self.context.today) {
             return Ok(look_ups);
         }
-        let terms = DueTerms::of(spec, (self.now)(), self.real_today);
-        let due = due(self.lake, commit, condition, terms, &self.state.enrich)?;
+        let terms = DueTerms::of(spec, (self.context.now)(), self.context.today);
+        let due = due(&self.context.lake, commit, condition, terms, &self.state.enrich)?;
         let look_ups = LookUps::of(due, spec.limit);
         planned.look_ups = Some(look_ups.clone());
         self.write_plan(&planned)?;
@@ -86,7 +86,7 @@ impl Run<'_> {
         known: &Known,
     ) -> (Vec<(i64, LookUp)>, EnrichSummary) {
         // As of the start of the run: nothing that it looked up is too old.
-        let terms = DueTerms::of(spec, self.record.started_at, self.real_today);
+        let terms = DueTerms::of(spec, self.record.started_at, self.context.today);
         let (mut due, mut summary) = (Vec::new(), EnrichSummary::default());
         for id in plan.ids.iter().copied() {
             match known.standing(id, terms, &self.state.enrich) {
@@ -162,7 +162,7 @@ impl Enriching<'_, '_> {
     pub(super) fn take_details(&mut self, id: i64, page: Option<PageKey>) -> Result<bool> {
         let Some(page) = page else {
             self.summary.unknown += 1;
-            self.run.state.enrich.without.insert(id, (self.run.now)());
+            self.run.state.enrich.without.insert(id, (self.run.context.now)());
             self.run.state.enrich.quarantined_details.remove(&id);
             return Ok(false);
         };
@@ -207,7 +207,7 @@ impl Enriching<'_, '_> {
         }
         let state = &mut self.run.state.enrich;
         if rows.is_empty() && is_sound {
-            state.without_officers.insert(id, (self.run.now)());
+            state.without_officers.insert(id, (self.run.context.now)());
         } else {
             state.without_officers.remove(&id);
         }
@@ -230,8 +230,8 @@ impl Enriching<'_, '_> {
             LookUp::Details => &mut state.quarantined_details,
             LookUp::Officers => &mut state.quarantined_officers,
         };
-        let backoff = ReadBackoff::after(all.get(&id).map(|last| last.backoff), self.run.real_today);
-        all.insert(id, QuarantinedLookUp { backoff, at: (self.run.now)() });
+        let backoff = ReadBackoff::after(all.get(&id).map(|last| last.backoff), self.run.context.today);
+        all.insert(id, QuarantinedLookUp { backoff, at: (self.run.context.now)() });
     }
 }
 

@@ -10,7 +10,6 @@ use crate::contract::account::Remaining;
 use crate::contract::eastern::window_start;
 use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
-use crate::extract::ExtractError;
 use crate::extract::fetch::PageFetcher;
 use crate::extract::listing::{ListingJob, ListingStore, ReadContext, extract_listing};
 use crate::extract::query::split::FilterValues;
@@ -19,7 +18,7 @@ use crate::extract::reference::{
 };
 use crate::pipeline::api_day::{api_clock, check_counts};
 use crate::pipeline::config::spec::BudgetSpec;
-use crate::pipeline::context::{Run, RunContext};
+use crate::pipeline::context::Run;
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::forecast::Forecast;
 use crate::pipeline::plan::inputs::PlanInputs;
@@ -33,7 +32,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) struct Extracted {
     pub(crate) landing: Landing,
-    pub(crate) read: Result<Option<Reference>, Interrupted>,
+    /// Lists and counts, if they were read.
+    pub(crate) reference: Option<Reference>,
+    pub(crate) read: Result<()>,
     pub(crate) requests: Requests,
     /// Answers, from the API or the archive.
     pub(crate) answered: u64,
@@ -65,23 +66,20 @@ impl SentBefore {
 }
 
 /// Reads and lands all that the run needs, then frees the archive's index. `before` is what was sent before it began.
-pub(crate) async fn extract(
-    run: &mut Run<'_>,
-    context: &RunContext,
-    before: SentBefore,
-) -> Result<Extracted> {
+pub(crate) async fn extract(run: &mut Run<'_>, before: SentBefore) -> Result<Extracted> {
     let client = run.client;
     let sent_for_account = before.requests_since(client).sent;
     let mut pages = Pages::new(run.dir.raw()?);
     let archive = pages.clone();
-    let staging = run.lake.stage(&run.record.run_id)?;
+    let staging = run.context.lake.stage(&run.record.run_id)?;
     let quarantine = Some(run.dir.quarantine());
     let mut landing = Landing::new(run.record.today, staging, quarantine, pages.clone())?;
-    let (progress, now) = (run.progress.clone(), context.now);
+    let (progress, now) = (run.progress.clone(), run.context.now);
     let answered = |sent, rows| progress.answered(sent, rows, client.budget(), now());
     let mut asker = PageFetcher::new(client, &mut pages, now, &answered);
-    let read = run.read(&mut asker, &mut landing).await;
-    if let Err((_, PipelineError::Client(refused))) = &read {
+    let mut reference = None;
+    let read = run.read(&mut asker, &mut landing, &mut reference).await;
+    if let Err(PipelineError::Client(refused)) = &read {
         asker.invalidate_refusal(refused)?;
     }
     let finished = asker.finish().await;
@@ -94,40 +92,27 @@ pub(crate) async fn extract(
     archive.archive().sync()?;
     landing.end()?;
     landing.findings.sync()?;
-    Ok(Extracted { landing, read, requests, answered: asker.answered })
+    Ok(Extracted { landing, reference, read, requests, answered: asker.answered })
 }
 
-/// What was read before an error, and the error.
-type Interrupted = (Option<Reference>, PipelineError);
-
 impl Run<'_> {
-    /// Reads lists, counts and listings. Each day range lands when it is read.
+    /// Reads lists, counts and listings. Each day range lands when it is read, and the lists stay in `reference` when a later request fails.
     async fn read(
         &mut self,
         asker: &mut PageFetcher<'_>,
         landing: &mut Landing,
-    ) -> Result<Option<Reference>, Interrupted> {
-        let early = |error: ExtractError| (None, PipelineError::from(error));
-        let pipeline = self.pipeline;
-        if let Some(spec) = &pipeline.spec.enrich {
-            return self
-                .read_enrich(spec, asker, landing)
-                .await
-                .map(|()| None)
-                .map_err(|error| (None, error));
+        reference: &mut Option<Reference>,
+    ) -> Result<()> {
+        let spec = &self.pipeline.spec;
+        if let Some(spec) = &spec.enrich {
+            return self.read_enrich(spec, asker, landing).await;
         }
-        let reference = extract_reference(asker).await.map_err(early)?;
-        let result = match &pipeline.spec.registry {
-            Some(spec) => self.read_register(spec, asker, &reference, landing).await,
-            None => {
-                self.read_counts(asker, landing).await.map_err(|error| (None, error))?;
-                self.read_listings(asker, &reference, landing).await
-            }
-        };
-        match result {
-            Ok(()) => Ok(Some(reference)),
-            Err(error) => Err((Some(reference), error)),
+        let lists = extract_reference(asker).await?;
+        if let Some(spec) = &spec.registry {
+            return self.read_register(spec, asker, reference.insert(lists), landing).await;
         }
+        self.read_counts(asker, landing).await?;
+        self.read_listings(asker, reference.insert(lists), landing).await
     }
 
     /// Reads counts of days, and the plan's numbers where they must be measured. Fails if the API's own day, the newest that it counts,
@@ -135,10 +120,10 @@ impl Run<'_> {
     async fn read_counts(&mut self, asker: &mut PageFetcher<'_>, landing: &mut Landing) -> Result<()> {
         let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
         self.take_counts(extract_daily_counts(asker, COUNTS, days).await?, landing);
-        check_counts(self.record.today, &self.counts, api_clock(self.now, self.client))?;
+        check_counts(self.record.today, &self.counts, api_clock(self.context.now, self.client))?;
         if !self.is_plan_found {
             let (given, counted) = (&self.pipeline.spec.plan, self.counts.len() as u32);
-            find_plan(asker, &mut self.plan, given, counted, self.real_today).await?;
+            find_plan(asker, &mut self.plan, given, counted, self.context.today).await?;
             self.is_plan_found = true;
         }
         Ok(())
@@ -180,7 +165,7 @@ impl Run<'_> {
     ) -> Result<()> {
         let filings = landing.staging.sound_table(Table::Filings)?;
         // A run of an earlier day cannot read days that have left the window since.
-        let (today, oldest) = (self.record.today, window_start(self.real_today, self.plan.window_days));
+        let (today, oldest) = (self.record.today, window_start(self.context.today, self.plan.window_days));
         if today < oldest {
             return Err(PipelineError::LeftWindow { today, oldest });
         }
@@ -206,7 +191,7 @@ impl Run<'_> {
 
     /// Where the readings of a listing land.
     pub(crate) fn store<'l>(&self, landing: &'l mut Landing, known: Known) -> RunStore<'l> {
-        RunStore { landing, known, now: self.now, progress: self.progress.clone() }
+        RunStore { landing, known, now: self.context.now, progress: self.progress.clone() }
     }
 
     /// What extraction needs to read a listing.

@@ -37,7 +37,8 @@ impl Run<'_> {
                 r#"the lake's register was begun with status = "all" and stays so; for "active" use another --lake"#
             );
         }
-        let mut names = known_names(self.lake, self.lake.current()?.as_ref(), &self.state.register)?;
+        let mut names =
+            known_names(&self.context.lake, self.context.lake.current()?.as_ref(), &self.state.register)?;
         for (start, is_fictitious, rows) in self.state.register.starts() {
             names.set_count(start, is_fictitious, rows);
         }

@@ -38,9 +38,9 @@ impl Run<'_> {
         if !due.is_empty() {
             self.state.enrich.runs.insert(self.record.run_id.clone());
         }
-        let commit = self.lake.current()?;
-        let ids = ids_of(self.lake, commit.as_ref(), &due)?;
-        let known = Known::of(self.lake, commit.as_ref(), &ids, &self.state.enrich)?;
+        let commit = self.context.lake.current()?;
+        let ids = ids_of(&self.context.lake, commit.as_ref(), &due)?;
+        let known = Known::of(&self.context.lake, commit.as_ref(), &ids, &self.state.enrich)?;
         let mut work = Enriching { run: self, spec, known, landing, batch: LookedUp::default(), summary };
         let result = work.look_up_numbers(asker, &due).await;
         let Enriching { batch, summary, .. } = work;
@@ -59,7 +59,7 @@ impl Enriching<'_, '_> {
             if self.summary.quarantined == before {
                 self.summary.looked_up += 1;
                 self.summary.left -= 1;
-                self.run.state.enrich.watched.insert(number.to_string(), (self.run.now)());
+                self.run.state.enrich.watched.insert(number.to_string(), (self.run.context.now)());
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::check_input::evidence;
 use super::ending::Ending;
 use super::merge::{has_filings, merge_landed};
-use super::summary::{CoverageSummary, IncompleteDay, Outcome, Requests, RunSummary, TableRows};
+use super::summary::{CoverageSummary, IncompleteDay, Outcome, RunSummary, TableRows};
 use crate::contract::eastern::days_newest_first;
 use crate::contract::listing::Listing;
 use crate::extract::PlanOverride;
@@ -12,7 +12,7 @@ use crate::lake::Commit;
 use crate::normalize::OpenValues;
 use crate::pipeline::config::file::aggregates_of;
 use crate::pipeline::config::spec::OnFailure;
-use crate::pipeline::context::{Run, Stopped};
+use crate::pipeline::context::Run;
 use crate::pipeline::error::Result;
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::plan::jobs::listings;
@@ -24,29 +24,22 @@ use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-pub(crate) struct Finished {
-    /// Lists and counts; none when the run stopped before they were read.
-    pub(crate) reference: Option<Reference>,
-    pub(crate) stopped: Option<Stopped>,
-    pub(crate) requests: Requests,
-    pub(crate) started: Instant,
-}
-
-/// Merges what landed, checks it, and publishes it if anything differs from the newest snapshot.
-pub(crate) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) -> Result<RunSummary> {
+/// Merges what landed, checks it, and publishes it if anything differs from the newest snapshot. `reference` has lists and counts; none
+/// when the run stopped before they were read.
+pub(crate) fn publish(
+    mut run: Run<'_>,
+    mut landing: Landing,
+    reference: Option<&Reference>,
+    mut summary: RunSummary,
+    started: Instant,
+) -> Result<RunSummary> {
     run.remember(&landing);
-    let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
-    summary.run_id = run.record.run_id.clone();
     summary.snapshot = landing.staging.parent().map(|commit| commit.snapshot);
-    if let Some(stopped) = done.stopped {
-        stopped.report(&mut summary);
-    }
-    summary.requests = done.requests;
-    if done.reference.is_some() || run.enrich.is_some() {
-        let reading = done.started.elapsed();
+    if reference.is_some() || run.enrich.is_some() {
+        let reading = started.elapsed();
         run.progress.report(Event::Working(Work::Merging));
-        let (deltas, counts) = merge_landed(&run, &mut landing, done.reference.as_ref())?;
-        if done.reference.is_some() {
+        let (deltas, counts) = merge_landed(&run, &mut landing, reference)?;
+        if reference.is_some() {
             run.state.lists.note(run.record.today, &landing.lists_came);
         }
         summary.rows = deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
@@ -64,7 +57,7 @@ pub(crate) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) ->
             publish_checked(&run, landing, &mut summary)?;
         }
     }
-    conclude(&mut run, &mut summary, done.started)?;
+    conclude(&mut run, &mut summary, started)?;
     Ok(summary)
 }
 
@@ -78,14 +71,15 @@ fn has_read(summary: &RunSummary, time: Duration) -> Done {
 }
 
 /// Ends a run that was killed after its commit.
-pub(crate) fn end_published(mut run: Run<'_>, requests: Requests, started: Instant) -> Result<RunSummary> {
-    let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
-    summary.run_id = run.record.run_id.clone();
-    summary.requests = requests;
+pub(crate) fn end_published(
+    mut run: Run<'_>,
+    mut summary: RunSummary,
+    started: Instant,
+) -> Result<RunSummary> {
     summary.outcome = Outcome::Complete;
-    let commit = run.lake.current()?;
+    let commit = run.context.lake.current()?;
     summary.snapshot = commit.as_ref().map(|commit| commit.snapshot);
-    summary.coverage = coverage_summary(&run, coverage_rows(run.lake, commit.as_ref())?);
+    summary.coverage = coverage_summary(&run, coverage_rows(&run.context.lake, commit.as_ref())?);
     conclude(&mut run, &mut summary, started)?;
     Ok(summary)
 }
@@ -112,10 +106,10 @@ fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary
 fn ending<'r>(run: &'r Run<'_>) -> Ending<'r> {
     Ending {
         pipeline: run.pipeline,
-        lake: run.lake,
+        lake: &run.context.lake,
         lock: run.lock,
         dir: &run.dir,
-        now: run.now,
+        now: run.context.now,
         events: run.progress.events(),
     }
 }
@@ -140,7 +134,7 @@ fn state_of(run: &Run<'_>, summary: &RunSummary) -> RunState {
     if run.is_plan_found && run.pipeline.spec.plan == PlanOverride::default() {
         state.plan = Some(run.plan);
     }
-    state.source = Some(run.source);
+    state.source = Some(run.context.source.kind);
     state.wanted = run.wanted_days().or(state.wanted);
     state.read_once |= summary.stopped.is_none() && !summary.is_behind();
     state.ended = summary.stopped.is_none().then(|| run.record.run_id.clone());

@@ -1,7 +1,7 @@
 //! What a run did, for people and schedulers.
 
 use crate::import::files::source::Unread;
-use crate::lake::TableDelta;
+use crate::lake::{RunRecord, TableDelta};
 use crate::normalize::OpenValues;
 use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenPrefix};
 use jiff::Timestamp;
@@ -258,6 +258,11 @@ impl RunSummary {
     /// The summary of a run that has done nothing.
     pub fn empty(pipeline: &str, today: Date) -> Self {
         Self { pipeline: pipeline.to_owned(), today, ..Self::default() }
+    }
+
+    /// As [`RunSummary::empty`], with the id of the run.
+    pub(crate) fn of(record: &RunRecord) -> Self {
+        Self { run_id: record.run_id.clone(), ..Self::empty(&record.pipeline, record.today) }
     }
 
     /// Whether there is more to read than the run has read.
