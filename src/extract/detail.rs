@@ -55,14 +55,22 @@ pub(crate) async fn ask_document(
     }
 }
 
-/// Announces the next look-ups by document number, in this order.
-pub(crate) fn expect_documents(fetcher: &mut PageFetcher<'_>, next: &[DocumentNumber]) {
-    fetcher.expect(next.iter().take(MOST_UNDER_WAY).map(Call::business_by_document), false);
+/// A business to look up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// By its id, with this request first.
+    Business(i64, LookUp),
+    /// By its document number: its details.
+    Document(DocumentNumber),
 }
 
 /// Announces the next look-ups, in this order. They may be requested ahead.
-pub(crate) fn expect(fetcher: &mut PageFetcher<'_>, next: &[(i64, LookUp)]) {
-    fetcher.expect(next.iter().take(MOST_UNDER_WAY).map(|(id, look_up)| look_up.call(*id)), false);
+pub(crate) fn expect(fetcher: &mut PageFetcher<'_>, next: &[Wanted]) {
+    let call = |wanted: &Wanted| match wanted {
+        Wanted::Business(id, look_up) => look_up.call(*id),
+        Wanted::Document(number) => Call::business_by_document(number),
+    };
+    fetcher.expect(next.iter().take(MOST_UNDER_WAY).map(call), false);
 }
 
 /// Announces a business's officers, which are looked up after its details and before other businesses.

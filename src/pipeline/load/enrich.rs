@@ -4,8 +4,9 @@
 //! went to quarantine is left for a later run.
 
 use super::landing::Landing;
-use crate::contract::business::ACTIVE;
-use crate::extract::detail::{LookUp, expect, expect_officers};
+use crate::client::RawRecord;
+use crate::contract::business::{ACTIVE, business_id};
+use crate::extract::detail::{LookUp, Wanted, ask_document, expect, expect_officers};
 use crate::extract::fetch::{PageFetcher, PageKey};
 use crate::lake::{Commit, TableDelta};
 use crate::normalize::{NormalizedDetail, OpenValues, normalize_detail, normalize_officers};
@@ -16,6 +17,7 @@ use crate::pipeline::plan::due::{DueTerms, Known, LookUps, Standing, due};
 use crate::pipeline::publish::summary::EnrichSummary;
 use crate::pipeline::state::run_state::{QuarantinedLookUp, ReadBackoff};
 use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table};
+use serde::Deserialize;
 use std::collections::BTreeSet;
 
 /// Look-ups that are merged together.
@@ -23,7 +25,7 @@ const BATCH: usize = 4_096;
 
 /// Rows of look-ups on their way to their tables.
 #[derive(Default)]
-pub(super) struct LookedUp {
+struct LookedUp {
     filings: Vec<FilingRow>,
     details: Vec<DetailRow>,
     officers: Vec<OfficerRow>,
@@ -31,22 +33,34 @@ pub(super) struct LookedUp {
     with_officers: BTreeSet<i64>,
 }
 
+/// What earlier parts of a run have left to look up, what the lake knows of it, and the progress so far.
+pub(super) struct Left {
+    pub(super) due: Vec<Wanted>,
+    pub(super) known: Known,
+    pub(super) summary: EnrichSummary,
+}
+
 impl Run<'_> {
-    /// Looks up what is due, newest first. Results are kept when a later request fails.
+    /// Looks up what is due: selected businesses, newest first, or those of the watch list, in its order. Results are kept when a later
+    /// request fails.
     pub(crate) async fn read_enrich(
         &mut self,
         spec: &EnrichSpec,
         asker: &mut PageFetcher<'_>,
         landing: &mut Landing,
     ) -> Result<()> {
-        let Some(condition) = &spec.condition else {
-            return self.read_watch_list(spec, asker, landing).await;
-        };
         let commit = self.context.lake.current()?;
-        let plan = self.enrich_plan(spec, condition, commit.as_ref())?;
-        let known = Known::of(&self.context.lake, commit.as_ref(), &plan.ids, &self.state.enrich)?;
-        let (due, summary) = self.look_ups_left(spec, &plan, &known);
-        let requests = |(_, first): &(i64, LookUp)| 1 + u64::from(spec.officers && *first == LookUp::Details);
+        let Left { due, known, summary } = match &spec.condition {
+            Some(condition) => {
+                let plan = self.enrich_plan(spec, condition, commit.as_ref())?;
+                self.look_ups_left(spec, &plan, commit.as_ref())?
+            }
+            None => self.numbers_left(spec, commit.as_ref())?,
+        };
+        let requests = |wanted: &Wanted| match wanted {
+            Wanted::Business(_, LookUp::Officers) => 1,
+            _ => 1 + u64::from(spec.officers),
+        };
         self.progress.plan(asker.answered + due.iter().map(requests).sum::<u64>());
         if !due.is_empty() {
             self.state.enrich.runs.insert(self.record.run_id.clone());
@@ -79,12 +93,8 @@ impl Run<'_> {
     }
 
     /// The look-ups that earlier parts of this run have left, and the progress so far.
-    fn look_ups_left(
-        &self,
-        spec: &EnrichSpec,
-        plan: &LookUps,
-        known: &Known,
-    ) -> (Vec<(i64, LookUp)>, EnrichSummary) {
+    fn look_ups_left(&self, spec: &EnrichSpec, plan: &LookUps, commit: Option<&Commit>) -> Result<Left> {
+        let known = Known::of(&self.context.lake, commit, &plan.ids, &self.state.enrich)?;
         // As of the start of the run: nothing that it looked up is too old.
         let terms = DueTerms::of(spec, self.record.started_at, self.context.today);
         let (mut due, mut summary) = (Vec::new(), EnrichSummary::default());
@@ -92,7 +102,7 @@ impl Run<'_> {
             match known.standing(id, terms, &self.state.enrich) {
                 Standing::Waiting => summary.quarantined += 1,
                 Standing::Due(look_up) if self.is_quarantined_now(id, look_up) => summary.quarantined += 1,
-                Standing::Due(look_up) => due.push((id, look_up)),
+                Standing::Due(look_up) => due.push(Wanted::Business(id, look_up)),
                 Standing::UpToDate => {
                     summary.looked_up += 1;
                     summary.unknown += u64::from(known.is_without(id));
@@ -102,7 +112,7 @@ impl Run<'_> {
         summary.quarantined += plan.waiting;
         summary.left = due.len() as u64 + plan.beyond + summary.quarantined;
         summary.chosen = summary.looked_up + summary.left;
-        (due, summary)
+        Ok(Left { due, known, summary })
     }
 
     /// Whether an earlier part of this run sent the answer to quarantine.
@@ -113,24 +123,27 @@ impl Run<'_> {
 }
 
 /// Look-ups under way, and where their results go.
-pub(super) struct Enriching<'e, 'r> {
-    pub(super) run: &'e mut Run<'r>,
-    pub(super) spec: &'e EnrichSpec,
-    pub(super) known: Known,
-    pub(super) landing: &'e mut Landing,
-    pub(super) batch: LookedUp,
-    pub(super) summary: EnrichSummary,
+struct Enriching<'e, 'r> {
+    run: &'e mut Run<'r>,
+    spec: &'e EnrichSpec,
+    known: Known,
+    landing: &'e mut Landing,
+    batch: LookedUp,
+    summary: EnrichSummary,
 }
 
 impl Enriching<'_, '_> {
-    async fn look_up_all(&mut self, asker: &mut PageFetcher<'_>, due: &[(i64, LookUp)]) -> Result<()> {
-        for (at, (id, first)) in due.iter().enumerate() {
+    async fn look_up_all(&mut self, asker: &mut PageFetcher<'_>, due: &[Wanted]) -> Result<()> {
+        for (at, wanted) in due.iter().enumerate() {
             expect(asker, &due[at..]);
             let before = self.summary.quarantined;
-            self.look_up(asker, *id, *first).await?;
+            self.look_up(asker, wanted).await?;
             if self.summary.quarantined == before {
                 self.summary.looked_up += 1;
                 self.summary.left -= 1;
+                if let Wanted::Document(number) = wanted {
+                    self.run.state.enrich.watched.insert(number.to_string(), (self.run.context.now)());
+                }
             }
             if (at + 1).is_multiple_of(BATCH) {
                 let batch = std::mem::take(&mut self.batch);
@@ -140,26 +153,36 @@ impl Enriching<'_, '_> {
         Ok(())
     }
 
-    async fn look_up(&mut self, asker: &mut PageFetcher<'_>, id: i64, first: LookUp) -> Result<()> {
-        if first == LookUp::Details {
-            let details = LookUp::Details.ask(asker, id).await?;
-            let has_officers = self.take_details(id, details)?;
-            if !has_officers || !self.spec.officers {
-                return Ok(());
-            }
+    async fn look_up(&mut self, asker: &mut PageFetcher<'_>, wanted: &Wanted) -> Result<()> {
+        let (id, details) = match wanted {
+            Wanted::Business(id, LookUp::Officers) => return self.look_up_officers(asker, *id).await,
+            Wanted::Business(id, LookUp::Details) => (*id, LookUp::Details.ask(asker, *id).await?),
+            Wanted::Document(number) => match ask_document(asker, number).await? {
+                // A record without a readable id goes to quarantine, like one of another business.
+                Some((record, page)) => (id_of(&record).unwrap_or(0), Some(page)),
+                None => {
+                    tracing::warn!(document_number = %number, "the API knows no business with this document number");
+                    self.summary.unknown += 1;
+                    self.summary.unknown_documents.push(number.to_string());
+                    return Ok(());
+                }
+            },
+        };
+        if self.take_details(id, details)? && self.spec.officers {
             expect_officers(asker, id);
+            self.look_up_officers(asker, id).await?;
         }
-        self.look_up_officers(asker, id).await
+        Ok(())
     }
 
-    pub(super) async fn look_up_officers(&mut self, asker: &mut PageFetcher<'_>, id: i64) -> Result<()> {
+    async fn look_up_officers(&mut self, asker: &mut PageFetcher<'_>, id: i64) -> Result<()> {
         // Without its officers, a business keeps what the lake has of it: new details next to old officers are half of it.
         let officers = LookUp::Officers.ask(asker, id).await.inspect_err(|_| self.batch.forget(id))?;
         self.take_officers(id, officers)
     }
 
     /// Adds a detail record; returns whether it counts officers.
-    pub(super) fn take_details(&mut self, id: i64, page: Option<PageKey>) -> Result<bool> {
+    fn take_details(&mut self, id: i64, page: Option<PageKey>) -> Result<bool> {
         let Some(page) = page else {
             self.summary.unknown += 1;
             self.run.state.enrich.without.insert(id, (self.run.context.now)());
@@ -235,6 +258,14 @@ impl Enriching<'_, '_> {
     }
 }
 
+fn id_of(record: &RawRecord) -> Option<i64> {
+    #[derive(Deserialize)]
+    struct Id {
+        id: String,
+    }
+    business_id(&serde_json::from_str::<Id>(record.get()).ok()?.id)
+}
+
 impl LookedUp {
     /// Leaves a business for a later look-up.
     fn forget(&mut self, id: i64) {
@@ -243,7 +274,7 @@ impl LookedUp {
         self.with_officers.remove(&id);
     }
 
-    pub(super) fn land(self, landing: &mut Landing) -> Result<()> {
+    fn land(self, landing: &mut Landing) -> Result<()> {
         if self.filings.is_empty() && self.with_officers.is_empty() {
             return Ok(());
         }

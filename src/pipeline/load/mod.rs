@@ -11,8 +11,8 @@
 //! - `day_counts`: days by their rows, compared with counts of them
 //! - `day_check`: fresh counts and totals against the rows of every complete day
 //! - `registry`: reading the register by prefix of a name
-//! - `enrich`: looking up selected businesses
-//! - `watch`: looking up the businesses of a watch list
+//! - `enrich`: looking businesses up
+//! - `watch`: which businesses of a watch list are looked up
 //! - `reference_tables`: lists and counts → their tables
 //! - `recount`: rows of a snapshot, counted for coverage and totals
 
