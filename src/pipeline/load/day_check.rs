@@ -8,6 +8,7 @@ use super::day_counts::{
     Differing, Figures, RowsByDay, are_all_more_or_all_less, are_most, are_mostly_equal_now, copied,
     differing, groups, newest,
 };
+use super::extraction::WindowReading;
 use super::landing::Landing;
 use super::run_store::{Known, gather};
 use crate::client::Call;
@@ -17,7 +18,6 @@ use crate::contract::param::MAX_DAYS;
 use crate::contract::reference::EntityType;
 use crate::extract::fetch::PageFetcher;
 use crate::extract::listing::{CHECK, ListingJob, Totals, differing_days, extract_listing};
-use crate::extract::query::split::FilterValues;
 use crate::extract::reference::{DailyCounts, extract_daily_counts};
 use crate::pipeline::context::Run;
 use crate::pipeline::error::Result;
@@ -80,32 +80,7 @@ impl Run<'_> {
     }
 }
 
-/// The check of the days that a run has: what it reads with, and what was counted before.
-pub(super) struct DayCheck<'c, 'r, 'f> {
-    run: &'c mut Run<'r>,
-    fetcher: &'c mut PageFetcher<'f>,
-    words: &'c FilterValues,
-    landing: &'c mut Landing,
-    /// What was counted before the first listing was read.
-    at_first: Figures,
-    /// What was counted before the days that the run read of a listing were last compared in small parts.
-    compared: BTreeMap<Listing, Figures>,
-    /// Listings that this process has asked for, or whose answers it took from an earlier process of the run.
-    begun: BTreeSet<Listing>,
-}
-
-impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
-    pub(super) fn new(
-        run: &'c mut Run<'r>,
-        fetcher: &'c mut PageFetcher<'f>,
-        words: &'c FilterValues,
-        landing: &'c mut Landing,
-        at_first: Figures,
-        begun: BTreeSet<Listing>,
-    ) -> Self {
-        Self { run, fetcher, words, landing, at_first, compared: BTreeMap::new(), begun }
-    }
-
+impl WindowReading<'_, '_, '_> {
     /// Compares, and reads again what differs. What still differs in the end is incomplete.
     pub(super) async fn check(&mut self) -> Result<()> {
         let answered_limit =
@@ -283,7 +258,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
             return Ok(RowsByDay::new());
         }
         let mut store = self.run.store(self.landing, Known::Gathered(BTreeMap::new()));
-        let context = self.run.read_context(listing, self.words, &mut store);
+        let context = self.run.read_context(listing, &self.words, &mut store);
         Ok(differing_days(self.fetcher, context, listing.label(), &filter(listing), rows, totals).await?)
     }
 
@@ -306,7 +281,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
                 let made = self.fetcher.answered - answered_before;
                 if made < wanted && made + price <= left {
                     let job = reread_job(listing, &group, &counts);
-                    let context = self.run.read_context(listing, self.words, &mut store);
+                    let context = self.run.read_context(listing, &self.words, &mut store);
                     extract_listing(self.fetcher, context, job).await?;
                     reread.entry(listing).or_default().extend(group);
                 }
