@@ -19,8 +19,7 @@ const USUAL_SKEW: SignedDuration = SignedDuration::from_mins(5);
 pub(crate) async fn check_clock(context: &RunContext, client: &Client) -> Result<()> {
     let Some(clock) = api_clock(context.now, client) else { return Ok(()) };
     // The embedded API is as of the run's day.
-    if context.source.kind == SourceKind::Embedded || reaches(context.today, eastern_day(clock), Some(clock))
-    {
+    if context.source == SourceKind::Embedded || reaches(context.today, eastern_day(clock), Some(clock)) {
         return Ok(());
     }
     let answer = client.fetch(&Call::daily_counts(1)).await.map_err(ExtractError::from)?;

@@ -7,10 +7,11 @@ use super::progress::{Events, Progress};
 use super::publish::summary::EnrichSummary;
 use super::state::registry::RegisterProgress;
 use super::state::run_state::{RunState, SourceKind, WantedDays};
+use super::state::source_and_day::check_source_and_day;
 use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, Ledger, Stop};
 use crate::contract::count::DailyCount;
 use crate::contract::plan::PlanLimits;
-use crate::lake::{Lake, LakeLock, RunDir, RunRecord};
+use crate::lake::{Lake, LakeLock, RunDir, RunRecord, new_run_id};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::BTreeSet;
@@ -26,24 +27,18 @@ pub struct Source {
     pub key: ApiKey,
     /// Whether plain http to another host is allowed.
     pub allow_plain_http: bool,
-    /// Whether it is the embedded sample.
-    pub kind: SourceKind,
 }
 
 /// What a run takes from outside.
 pub struct RunContext {
     /// The lake.
     pub lake: Lake,
-    /// Folder that all lakes of this host share: the ledgers of requests.
-    pub state_dir: PathBuf,
     /// Eastern day to run as.
     pub today: Date,
     /// The wall clock.
     pub now: fn() -> Timestamp,
-    /// The API.
-    pub source: Source,
-    /// Stops the run on a signal.
-    pub stop: Stop,
+    /// What it reads.
+    pub source: SourceKind,
     /// Random letters and digits that end the ids of its runs.
     pub token: String,
     /// Names the process that holds the lake's lock, for others who want it.
@@ -52,8 +47,39 @@ pub struct RunContext {
     pub events: Events,
 }
 
+impl RunContext {
+    /// A record of a new run of a pipeline, and the lake's lock. Refuses a run that would damage the lake.
+    pub(super) fn begin(&self, pipeline: &Pipeline) -> Result<(RunRecord, LakeLock)> {
+        let (now, name) = ((self.now)(), &pipeline.spec.name);
+        let run_id = new_run_id(now, name, &self.token);
+        let lock = self.lake.lock(&run_id, &self.holder)?;
+        check_source_and_day(&self.lake, self.source, self.today)?;
+        let record = RunRecord {
+            pipeline_file: pipeline.file_or_name(),
+            pipeline_digest: pipeline.digest.clone(),
+            ..RunRecord::begun(&run_id, name, now, self.today)
+        };
+        Ok((record, lock))
+    }
+}
+
+/// What a run that reads the API takes from outside in addition.
+pub struct ApiContext {
+    /// Folder that all lakes of this host share: the ledgers of requests.
+    pub state_dir: PathBuf,
+    /// The API.
+    pub source: Source,
+    /// Stops the run on a signal.
+    pub stop: Stop,
+}
+
 /// Returns a client that keeps to the account's ledger and the pipeline's limits.
-pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext, progress: &Progress) -> Result<Client> {
+pub(crate) fn make_client(
+    pipeline: &Pipeline,
+    now: fn() -> Timestamp,
+    api: &ApiContext,
+    progress: &Progress,
+) -> Result<Client> {
     let spec = &pipeline.spec.budget;
     let bounds = Bounds {
         keep_per_day: spec.keep_per_day,
@@ -61,16 +87,15 @@ pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext, progress: &
         max_requests: spec.max_requests,
         max_time: spec.max_minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
     };
-    let source = &context.source;
-    let ledger = Ledger::of(&context.state_dir, &source.base_url, &source.key);
-    let budget =
-        Budget::new(ledger, context.now, bounds, context.stop.clone()).reporting_to(progress.pauses());
+    let source = &api.source;
+    let ledger = Ledger::of(&api.state_dir, &source.base_url, &source.key);
+    let budget = Budget::new(ledger, now, bounds, api.stop.clone()).reporting_to(progress.pauses());
     let mut config = ClientConfig::new(&source.base_url);
     config.allow_plain_http = source.allow_plain_http;
     if let Some(attempts) = spec.attempts {
         config.attempts = attempts.max(1);
     }
-    Ok(Client::new(config, source.key.clone(), budget, context.now)?)
+    Ok(Client::new(config, source.key.clone(), budget, now)?)
 }
 
 pub(crate) struct Run<'a> {

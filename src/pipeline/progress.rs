@@ -143,11 +143,6 @@ impl Progress {
         })
     }
 
-    /// What takes the events of the run.
-    pub(crate) fn events(&self) -> &Events {
-        &self.events
-    }
-
     pub(crate) fn report(&self, event: Event<'_>) {
         self.events.report(event);
     }

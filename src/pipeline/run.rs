@@ -2,7 +2,7 @@
 
 use super::api_day;
 use super::config::file::{Pipeline, check_sql};
-use super::context::{Run, RunContext, make_client};
+use super::context::{ApiContext, Run, RunContext, make_client};
 use super::error::{PipelineError, Result};
 use super::load::extraction::{Extracted, SentBefore, extract};
 use super::plan::completion_date::{SpendableBudget, complete_on};
@@ -13,7 +13,6 @@ use super::publish::finish::{end_published, publish};
 use super::publish::summary::{Outcome, RunSummary};
 use super::state::registry::RegisterProgress;
 use super::state::run_state::RunState;
-use super::state::source_and_day::check_source_and_day;
 use crate::client::{Allowance, Client, ClientError};
 use crate::contract::eastern::{eastern_day, span_days};
 use crate::extract::reference::{plan_is_known, plan_limits};
@@ -26,15 +25,13 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 ///
 /// # Errors
 /// Everything but a pause: a spent budget, a signal or a long Retry-After gives the outcome `partial`.
-pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary> {
+pub async fn run(pipeline: &Pipeline, context: &RunContext, api: &ApiContext) -> Result<RunSummary> {
     let lake = &context.lake;
-    let fresh = new_record(pipeline, context);
-    let lock = lake.lock(&fresh.run_id, &context.holder)?;
-    check_source_and_day(lake, context.source.kind, context.today)?;
+    let (fresh, lock) = context.begin(pipeline)?;
     off_async_threads(|| check_sql(pipeline))?;
     check_has_filings(&pipeline.spec, lake)?;
     let progress = Progress::new(context.events.clone());
-    let client = make_client(pipeline, context, &progress)?;
+    let client = make_client(pipeline, context.now, api, &progress)?;
     let mut finished_first = None;
     let is_resumable =
         |record: &RunRecord| record.pipeline_digest == pipeline.digest && record.today <= fresh.today;
@@ -71,17 +68,6 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary
 fn give_up(lake: &Lake, mut record: RunRecord) -> Result<()> {
     record.finished = Some(Outcome::Failed.name().to_owned());
     Ok(lake.run(&record.run_id)?.close(&mut record)?)
-}
-
-fn new_record(pipeline: &Pipeline, context: &RunContext) -> RunRecord {
-    let started_at = (context.now)();
-    let name = &pipeline.spec.name;
-    let run_id = new_run_id(started_at, name, &context.token);
-    RunRecord {
-        pipeline_file: pipeline.file_or_name(),
-        pipeline_digest: pipeline.digest.clone(),
-        ..RunRecord::begun(&run_id, name, started_at, context.today)
-    }
 }
 
 /// Begins or resumes a run. The account's limits are requested for the first run of this process if it is new, else only if they were not

@@ -19,7 +19,8 @@ use crate::pipeline::config::spec::ImportSpec;
 use crate::pipeline::plan::estimate::{self, Price};
 use crate::pipeline::publish::report::report_of;
 use crate::pipeline::publish::summary::{Requests, RunSummary};
-use crate::pipeline::{Event, Events, ImportContext, PipelineError, RunContext, import};
+use crate::pipeline::state::SourceKind;
+use crate::pipeline::{ApiContext, Event, Events, PipelineError, RunContext, import};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -107,8 +108,8 @@ pub(super) async fn published(
         let price = price(session, pipeline, &lake, log).await?;
         confirm(&run_text::price(&price), &lake)?;
     }
-    let mut summary = with_source(session, pipeline, &lake, log, probe, async |context| {
-        Ok(crate::pipeline::run(pipeline, context).await?)
+    let mut summary = with_source(session, pipeline, &lake, log, probe, async |context, api| {
+        Ok(crate::pipeline::run(pipeline, context, api).await?)
     })
     .await?;
     tracing::info!(
@@ -132,17 +133,10 @@ fn imported(
     probe: &RunProbe,
 ) -> Result<(RunSummary, Lake), CommandError> {
     let lines = log.bar.start();
-    let context = ImportContext {
-        lake: lake.clone(),
-        today: session.today,
-        now: session.world.now,
-        token: session.token()?,
-        holder: (session.world.holder)(),
-        variables: (session.world.variables)(&CLOUD_VARIABLES),
-        events: events(log, probe),
-    };
+    let context = context(session, &lake, SourceKind::State, log, probe)?;
+    let variables = (session.world.variables)(&CLOUD_VARIABLES);
     end_on_a_signal()?;
-    let imported = tokio::task::block_in_place(|| import(pipeline, spec, &context));
+    let imported = tokio::task::block_in_place(|| import(pipeline, spec, &context, &variables));
     drop(lines);
     log.bar.finish();
     let mut summary = imported.map_err(|error| pipeline.with_file(error))?;
@@ -168,8 +162,8 @@ async fn price(
     lake: &Lake,
     log: &Log,
 ) -> Result<Price, CommandError> {
-    with_source(session, pipeline, lake, log, &RunProbe::default(), async |context| {
-        Ok(estimate::price(pipeline, context).await?)
+    with_source(session, pipeline, lake, log, &RunProbe::default(), async |context, api| {
+        Ok(estimate::price(pipeline, context, api).await?)
     })
     .await
 }
@@ -181,7 +175,7 @@ async fn with_source<T>(
     lake: &Lake,
     log: &Log,
     probe: &RunProbe,
-    work: impl AsyncFnOnce(&RunContext) -> Result<T, CommandError>,
+    work: impl AsyncFnOnce(&RunContext, &ApiContext) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let spec = &pipeline.spec.source;
     let embedded = if reads_sample(session, pipeline)? {
@@ -189,41 +183,54 @@ async fn with_source<T>(
     } else {
         None
     };
-    let (source, access) = match &embedded {
-        Some(api) => (api.source.clone(), None),
+    let (kind, source, access) = match &embedded {
+        Some(api) => (SourceKind::Embedded, api.source.clone(), None),
         None => {
             let access = Access::of_run(session, pipeline)?;
-            (access.source(spec.allow_plain_http), Some(access))
+            (SourceKind::Account, access.source(spec.allow_plain_http), Some(access))
         }
     };
     let (switch, stop) = StopSwitch::new();
     stop_on_signals(switch)?;
     let lines = log.bar.start();
-    let context = RunContext {
-        lake: lake.clone(),
+    let api = ApiContext {
         state_dir: match &embedded {
             Some(api) => api.state_dir(),
             None => state_dir(session, lake),
         },
-        today: session.today,
-        now: session.world.now,
         source,
         stop,
-        token: session.token()?,
-        holder: (session.world.holder)(),
-        events: events(log, probe),
     };
-    let result = work(&context).await.map_err(|error| with_context(error, pipeline, access.as_ref()));
+    let context = context(session, lake, kind, log, probe)?;
+    let result = work(&context, &api).await.map_err(|error| with_context(error, pipeline, access.as_ref()));
     drop(lines);
     log.bar.finish();
     if access.is_some() {
-        let ledger = Ledger::of(&context.state_dir, &context.source.base_url, &context.source.key);
+        let ledger = Ledger::of(&api.state_dir, &api.source.base_url, &api.source.key);
         probe.note(|facts| facts.left = ledger.left(session.now()));
     }
     if let Some(api) = embedded {
         api.stop().await?;
     }
     result
+}
+
+fn context(
+    session: &Session<'_>,
+    lake: &Lake,
+    source: SourceKind,
+    log: &Log,
+    probe: &RunProbe,
+) -> Result<RunContext, CommandError> {
+    Ok(RunContext {
+        lake: lake.clone(),
+        today: session.today,
+        now: session.world.now,
+        source,
+        token: session.token()?,
+        holder: (session.world.holder)(),
+        events: events(log, probe),
+    })
 }
 
 /// Notes what a run reports in the probe, and shows it.

@@ -5,7 +5,6 @@ use crate::cli::exit::CommandError;
 use crate::cli::session::{Session, World};
 use crate::client::{ApiKey, ClientError};
 use crate::pipeline::config::file::Pipeline;
-use crate::pipeline::state::SourceKind;
 use crate::pipeline::{PipelineError, Source};
 
 /// Where an address overrides the pipeline file's.
@@ -60,8 +59,7 @@ impl Access {
 
     /// The API of a run.
     pub(crate) fn source(&self, allow_plain_http: bool) -> Source {
-        let (base_url, key) = (self.base_url.clone(), self.key.clone());
-        Source { base_url, key, allow_plain_http, kind: SourceKind::Account }
+        Source { base_url: self.base_url.clone(), key: self.key.clone(), allow_plain_http }
     }
 
     /// An error of a request, with a hint that names the address or the key.

@@ -25,7 +25,7 @@ use crate::lake::Commit;
 use crate::pipeline::api_day::{api_clock, check_clock, check_counts};
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::config::spec::{EnrichSpec, RegistrySpec};
-use crate::pipeline::context::{RunContext, make_client};
+use crate::pipeline::context::{ApiContext, RunContext, make_client};
 use crate::pipeline::error::Result;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::state::registry::RegisterStatus;
@@ -61,10 +61,10 @@ pub struct Price {
 }
 
 /// Returns the estimate of a run of this pipeline on this lake.
-pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext) -> Result<Price> {
+pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext, api: &ApiContext) -> Result<Price> {
     let lake = &context.lake;
     check_has_filings(&pipeline.spec, lake)?;
-    let client = make_client(pipeline, context, &Progress::new(context.events.clone()))?;
+    let client = make_client(pipeline, context.now, api, &Progress::new(context.events.clone()))?;
     let account = client.account().await?;
     check_clock(context, &client).await?;
     let commit = lake.current()?;

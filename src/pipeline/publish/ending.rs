@@ -6,25 +6,23 @@ use super::report::write_newest;
 use super::summary::{Outcome, RunSummary};
 use crate::aggregate::{TABLE_PREFIX, digest};
 use crate::export::catalog::leave_out;
-use crate::lake::{CommitInfo, Lake, LakeError, LakeLock, PruneRules, RunDir, RunRecord, Staging};
+use crate::lake::{CommitInfo, LakeError, LakeLock, PruneRules, RunDir, RunRecord, Staging};
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::config::spec::OnFailure;
+use crate::pipeline::context::RunContext;
 use crate::pipeline::error::{PipelineError, Result};
-use crate::pipeline::progress::{Done, Event, Events, Work};
+use crate::pipeline::progress::{Done, Event, Work};
 use crate::pipeline::state::provenance::Journal;
 use crate::pipeline::state::run_state::RunState;
 use crate::table::Table;
-use jiff::Timestamp;
 use std::time::Instant;
 
 /// What the end of a run needs.
 pub(in crate::pipeline) struct Ending<'a> {
     pub(in crate::pipeline) pipeline: &'a Pipeline,
-    pub(in crate::pipeline) lake: &'a Lake,
+    pub(in crate::pipeline) context: &'a RunContext,
     pub(in crate::pipeline) lock: &'a LakeLock,
     pub(in crate::pipeline) dir: &'a RunDir,
-    pub(in crate::pipeline) now: fn() -> Timestamp,
-    pub(in crate::pipeline) events: &'a Events,
 }
 
 impl Ending<'_> {
@@ -33,9 +31,9 @@ impl Ending<'_> {
         let Some(aggregates) = &journal.aggregates else { return Ok(()) };
         let by = RunState::of(staging.parent()).aggregates;
         let (begun, number) = (Instant::now(), aggregates.len() as u64);
-        self.events.report(Event::Working(Work::AddingUp(number)));
+        self.context.events.report(Event::Working(Work::AddingUp(number)));
         add_up(aggregates, &by, staging, &self.dir.path().join("aggregates"))?;
-        self.events.report(Event::Done(Done::AddedUp(number, begun.elapsed())));
+        self.context.events.report(Event::Done(Done::AddedUp(number, begun.elapsed())));
         Ok(())
     }
 
@@ -89,14 +87,14 @@ impl Ending<'_> {
         let info = self.commit_info(journal, state, summary);
         if verdict.then == OnFailure::Tell {
             let snapshot = staging.commit(info)?.snapshot;
-            self.events.report(Event::Done(Done::Published(snapshot)));
+            self.context.events.report(Event::Done(Done::Published(snapshot)));
             (summary.snapshot, summary.outcome) = (Some(snapshot), Outcome::Complete);
         } else {
             let number = staging.commit_pending(info)?.snapshot;
             tracing::warn!(
                 "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
             );
-            self.events.report(Event::Done(Done::Held(number)));
+            self.context.events.report(Event::Done(Done::Held(number)));
             (summary.held, summary.outcome) = (Some(number), Outcome::Failed);
         }
         Ok(())
@@ -107,7 +105,7 @@ impl Ending<'_> {
         let aggregates = journal.aggregates.iter().flatten();
         state.aggregates = aggregates.map(|(name, sql)| (name.clone(), digest(sql))).collect();
         CommitInfo {
-            committed_at: (self.now)(),
+            committed_at: (self.context.now)(),
             today: journal.today,
             pipeline: summary.pipeline.clone(),
             requests_sent: summary.requests.sent,
@@ -127,10 +125,11 @@ impl Ending<'_> {
             let ended = if summary.held.is_some() { RunRecord::HELD } else { summary.outcome.name() };
             record.finished = Some(ended.to_owned());
         }
+        let lake = &self.context.lake;
         let spec = &self.pipeline.spec.retention;
         let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: record.today };
-        leave_out(self.lake, &self.lake.would_prune(&rules)?.snapshots)?;
-        summary.pruned = match self.lake.prune(self.lock, &rules, (self.now)()) {
+        leave_out(lake, &lake.would_prune(&rules)?.snapshots)?;
+        summary.pruned = match lake.prune(self.lock, &rules, (self.context.now)()) {
             Ok(pruning) => pruning.snapshots,
             // The snapshot is published, and the next run prunes again.
             Err(error @ (LakeError::Storage { .. } | LakeError::Remote { .. })) => {
@@ -140,7 +139,7 @@ impl Ending<'_> {
             Err(error) => return Err(error.into()),
         };
         summary.elapsed_secs = started.elapsed().as_secs_f64();
-        write_newest(self.lake, self.pipeline.spec.report.enabled, Some(summary))?;
+        write_newest(lake, self.pipeline.spec.report.enabled, Some(summary))?;
         self.dir.write_summary(summary)?;
         Ok(self.dir.close(record)?)
     }

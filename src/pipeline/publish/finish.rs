@@ -104,14 +104,7 @@ fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary
 }
 
 fn ending<'r>(run: &'r Run<'_>) -> Ending<'r> {
-    Ending {
-        pipeline: run.pipeline,
-        lake: &run.context.lake,
-        lock: run.lock,
-        dir: &run.dir,
-        now: run.context.now,
-        events: run.progress.events(),
-    }
+    Ending { pipeline: run.pipeline, context: run.context, lock: run.lock, dir: &run.dir }
 }
 
 /// Values that this run saw first. They are kept like any other, and logged unless the first window is still being read.
@@ -134,7 +127,7 @@ fn state_of(run: &Run<'_>, summary: &RunSummary) -> RunState {
     if run.is_plan_found && run.pipeline.spec.plan == PlanOverride::default() {
         state.plan = Some(run.plan);
     }
-    state.source = Some(run.context.source.kind);
+    state.source = Some(run.context.source);
     state.wanted = run.wanted_days().or(state.wanted);
     state.read_once |= summary.stopped.is_none() && !summary.is_behind();
     state.ended = summary.stopped.is_none().then(|| run.record.run_id.clone());
