@@ -4,7 +4,7 @@ use super::column::OBSERVED_ON;
 use super::row::table_row;
 use crate::contract::county::{CountyFacts, county_facts, county_key};
 use crate::contract::reference::{
-    EntityTypeEntry, Industries, Sector, Segment, industry_labels, label_of_key,
+    EntityType, EntityTypeEntry, Industries, Sector, Segment, industry_labels, label_of_key,
 };
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -22,6 +22,16 @@ impl EntityTypeRow {
     /// The row of an entry that the API gave on a day.
     pub fn from(observed_on: Date, record: &EntityTypeEntry) -> Self {
         Self { observed_on, entity_type: record.key.clone(), label: record.label.clone() }
+    }
+
+    /// The rows of all types, with the program's labels.
+    pub fn all(observed_on: Date) -> Vec<Self> {
+        let row = |kind: EntityType| Self {
+            observed_on,
+            entity_type: kind.key().to_owned(),
+            label: kind.label().to_owned(),
+        };
+        EntityType::ALL.map(row).into()
     }
 }
 
