@@ -29,6 +29,7 @@ const MAX_NEW_DAYS: u32 = 2;
 /// Stage name of days that are read completely again because of their age.
 pub(crate) const SETTLING: &str = "settling";
 
+#[derive(Default)]
 pub(crate) struct ListingJob {
     /// Its name in the coverage table: `*`, or a type key.
     pub(crate) label: &'static str,

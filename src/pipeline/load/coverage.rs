@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) type ListingDay = (String, Date);
 
 /// The coverage of a run.
+#[derive(Default)]
 pub(crate) struct RunCoverage {
     today: Date,
     days: Coverage,
@@ -27,14 +28,7 @@ pub(crate) struct RunCoverage {
 impl RunCoverage {
     /// That of a run that has read nothing: `rows` are the lake's.
     pub(super) fn new(rows: Vec<CoverageRow>, today: Date) -> Self {
-        Self {
-            today,
-            days: by_listing(rows),
-            changed: BTreeMap::new(),
-            complete: BTreeSet::new(),
-            fully_read: BTreeSet::new(),
-            drifted: Vec::new(),
-        }
+        Self { today, days: by_listing(rows), ..Self::default() }
     }
 
     /// What is known of every day.

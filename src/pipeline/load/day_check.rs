@@ -298,13 +298,10 @@ fn reread_job(listing: Listing, days: &RowsByDay, counts: &RowsByDay) -> Listing
         label: listing.label(),
         stage: CHECK,
         filter: filter(listing),
-        unread: Vec::new(),
         moved: days.keys().copied().collect(),
-        proven: BTreeMap::new(),
-        settling: Vec::new(),
         expected: days.iter().filter(|(day, _)| is_counted(day)).map(copied).collect(),
         doubtful: days.keys().map(|day| (*day, Timestamp::MIN)).collect(),
-        nights: 0,
+        ..ListingJob::default()
     }
 }
 

@@ -59,12 +59,8 @@ impl LakeCounts {
 
     /// Rows that a total counts.
     pub(crate) fn rows(&self, counted: Counted) -> u64 {
-        let counts = |at: usize| {
-            (counted.dissolved || at & 4 == 0)
-                && (counted.fictitious || at & 2 == 0)
-                && (counted.later || at & 1 == 0)
-        };
-        (0..8).filter(|at| counts(*at)).map(|at| self.kinds[at]).sum()
+        let counted = bits(counted.dissolved, counted.fictitious, counted.later);
+        (0..8).filter(|at| at & !counted == 0).map(|at| self.kinds[at]).sum()
     }
 
     /// Rows listed and filed on each day.
