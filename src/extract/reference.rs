@@ -68,34 +68,28 @@ pub(crate) async fn extract_daily_counts(
     Ok(DailyCounts { days: answer.data, page })
 }
 
-/// The plan's limits. In order of preference: the pipeline's own, those that an earlier run learned under the same caps, the row of
-/// the limits table with these caps, the row of Enterprise, which reading corrects downwards.
-pub(crate) fn plan_limits(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> PlanLimits {
-    let learned = learned.filter(|plan| is_of(plan, caps));
+/// The plan's limits, and whether they are known without probing. In order of preference: the pipeline's own, those that an earlier run
+/// learned under the same caps, the row of the limits table with these caps, the row of Enterprise, which reading corrects downwards.
+pub(crate) fn plan_limits(
+    caps: Allowance,
+    learned: Option<PlanLimits>,
+    given: &PlanOverride,
+) -> (PlanLimits, bool) {
+    let of_caps = (caps.per_minute, caps.per_day, caps.per_month);
+    let learned = learned.filter(|plan| (plan.per_minute, plan.per_day, plan.per_month) == of_caps);
     let row = Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).map(Plan::limits);
-    let known = learned.or(row).unwrap_or(Plan::Enterprise.limits());
-    PlanLimits {
-        rows_per_call: given.rows_per_call.unwrap_or(known.rows_per_call),
-        max_offset: given.max_offset.unwrap_or(known.max_offset),
-        window_days: given.window_days.unwrap_or(known.window_days),
+    let known = learned.or(row);
+    let all_given = given.rows_per_call.and(given.max_offset).and(given.window_days).is_some();
+    let likely = known.unwrap_or(Plan::Enterprise.limits());
+    let limits = PlanLimits {
+        rows_per_call: given.rows_per_call.unwrap_or(likely.rows_per_call),
+        max_offset: given.max_offset.unwrap_or(likely.max_offset),
+        window_days: given.window_days.unwrap_or(likely.window_days),
         per_minute: caps.per_minute,
         per_day: caps.per_day,
         per_month: caps.per_month,
-    }
-}
-
-/// Whether limits were learned under the account's current caps.
-fn is_of(learned: &PlanLimits, caps: Allowance) -> bool {
-    (learned.per_minute, learned.per_day, learned.per_month)
-        == (caps.per_minute, caps.per_day, caps.per_month)
-}
-
-/// Whether the plan's limits are known without probing.
-pub(crate) fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
-    let all_given = given.rows_per_call.and(given.max_offset).and(given.window_days).is_some();
-    all_given
-        || learned.is_some_and(|plan| is_of(&plan, caps))
-        || Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).is_some()
+    };
+    (limits, all_given || known.is_some())
 }
 
 /// Probes the limits of a plan that no table has, with a dozen requests at most. Limits of the pipeline are not probed.

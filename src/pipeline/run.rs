@@ -15,7 +15,7 @@ use super::state::registry::RegisterProgress;
 use super::state::run_state::RunState;
 use crate::client::{Allowance, Client, ClientError};
 use crate::contract::eastern::{eastern_day, span_days};
-use crate::extract::reference::{plan_is_known, plan_limits};
+use crate::extract::reference::plan_limits;
 use crate::lake::{Lake, LakeLock, RunRecord, new_run_id};
 use jiff::{SignedDuration, Timestamp};
 use std::time::Instant;
@@ -154,8 +154,7 @@ fn begin<'a>(
     let lake = &context.lake;
     let dir = lake.run(&record.run_id)?;
     let state = RunState::of(lake.current()?.as_ref());
-    let plan = plan_limits(caps, state.plan, &pipeline.spec.plan);
-    let is_plan_found = plan_is_known(caps, state.plan, &pipeline.spec.plan);
+    let (plan, is_plan_found) = plan_limits(caps, state.plan, &pipeline.spec.plan);
     // They are listed again when the run ends.
     record.files.clear();
     dir.begin(&record)?;

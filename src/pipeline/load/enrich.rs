@@ -61,7 +61,7 @@ impl Run<'_> {
             Wanted::Business(_, LookUp::Officers) => 1,
             _ => 1 + u64::from(spec.officers),
         };
-        self.progress.plan(asker.answered + due.iter().map(requests).sum::<u64>());
+        self.progress.plan(asker.answered + due.iter().map(requests).sum::<u64>(), 0);
         if !due.is_empty() {
             self.state.enrich.runs.insert(self.record.run_id.clone());
         }
@@ -105,7 +105,7 @@ impl Run<'_> {
                 Standing::Due(look_up) => due.push(Wanted::Business(id, look_up)),
                 Standing::UpToDate => {
                     summary.looked_up += 1;
-                    summary.unknown += u64::from(known.is_without(id));
+                    summary.unknown += u64::from(self.state.enrich.without.contains_key(&id));
                 }
             }
         }

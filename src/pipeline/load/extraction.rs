@@ -22,7 +22,7 @@ use crate::pipeline::plan::forecast::Forecast;
 use crate::pipeline::plan::inputs::PlanInputs;
 use crate::pipeline::plan::jobs::{counted_days, first_day, job, listings, within_bounds};
 use crate::pipeline::plan::lake_view::{Coverage, KnownRows};
-use crate::pipeline::plan::refresh_cost::{check_price, listing_price, settling_price};
+use crate::pipeline::plan::refresh_cost::prices;
 use crate::pipeline::progress::Event;
 use crate::pipeline::publish::summary::Requests;
 use crate::table::Table;
@@ -182,16 +182,13 @@ impl Run<'_> {
         };
         let forecast = Forecast { stats: Some(stats), total: None };
         let mut planned = self.planned();
-        let (mut jobs, mut left, mut rows) = (Vec::new(), 0, 0);
-        for listing in listings(&self.pipeline.spec) {
-            for price in [listing_price(listing, &inputs, &forecast), settling_price(&[listing], &inputs)] {
-                left += price.requests;
-                rows += price.rows;
-            }
-            jobs.push((listing, job(listing, &inputs, &mut planned)));
-        }
-        left += check_price(&listings(&self.pipeline.spec), &inputs).requests;
-        self.progress.plan_rows(answered + left, rows);
+        let listings = listings(&self.pipeline.spec);
+        let prices = prices(&listings, &inputs, &forecast);
+        let left = prices.iter().map(|price| price.requests).sum();
+        let rows = prices.iter().map(|price| price.rows).sum();
+        let jobs =
+            listings.into_iter().map(|listing| (listing, job(listing, &inputs, &mut planned))).collect();
+        self.progress.plan(answered + left, rows);
         planned.left = Some(left);
         self.write_plan(&planned)?;
         Ok(jobs)

@@ -19,6 +19,7 @@ use crate::pipeline::error::Result;
 use crate::pipeline::plan::registry_estimate::{Question, known_names, register_price};
 use crate::pipeline::plan::stale_days::MAX_DAYS_AHEAD;
 use crate::pipeline::publish::summary::RegisterSummary;
+use crate::pipeline::state::provenance::{JournalStep, page_of};
 use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenPrefix, label};
 use jiff::civil::Date;
 use std::collections::HashSet;
@@ -51,7 +52,7 @@ impl Run<'_> {
         let register = &self.state.register;
         let total = register.total.unwrap_or(0);
         let price = register_price(spec, register, names.clone(), total, self.record.today, &self.plan);
-        self.progress.plan(asker.answered + price.requests);
+        self.progress.plan(asker.answered + price.requests, 0);
         let words = FilterValues::of(&reference.industries, &reference.entity_types);
         let to = plus_days(self.record.today, MAX_DAYS_AHEAD);
         let mut reading = RegisterReading { run: self, spec, asker, landing, words, names, to };
@@ -88,7 +89,8 @@ impl Run<'_> {
     ) -> Result<u64> {
         let PrefixJob { prefix: start, is_fictitious, .. } = job;
         let (mut is_mixed, mut others) = (false, HashSet::new());
-        landing.land_prefix(&reading.pages, job.status == StatusFilter::All, &mut |row| {
+        let with_dissolved = job.status == StatusFilter::All;
+        landing.land_prefix(&reading.pages, with_dissolved, &mut |row| {
             names.note_letters(&row.name);
             is_mixed |= !is_fictitious && Listing::FICTITIOUS.holds(&row.entity_type);
             // Where the API compares ß with SS, it lists a name under both. The name counts under its own letters.
@@ -96,6 +98,8 @@ impl Run<'_> {
                 names.note_prefix(&row.name, is_fictitious);
             }
         })?;
+        let pages = reading.pages.iter().map(page_of).collect();
+        landing.journal.steps.push(JournalStep::Prefix { pages, with_dissolved });
         if is_mixed {
             self.state.register.note_fictitious_in_untyped();
         }

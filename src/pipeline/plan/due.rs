@@ -122,11 +122,10 @@ pub(crate) enum Standing {
 #[derive(Default)]
 pub(crate) struct Known {
     fetched: HashMap<i64, Timestamp>,
-    without: HashMap<i64, Timestamp>,
     /// When its filing last changed, other than by a look-up.
     changed: HashMap<i64, Timestamp>,
     counts_officers: HashSet<i64>,
-    /// When officers were requested, with or without a result.
+    /// When officers were found.
     officers: HashMap<i64, Timestamp>,
     /// Fields of the listing that the schema does not know.
     pub(crate) extra: HashMap<i64, String>,
@@ -137,10 +136,6 @@ impl Known {
         let mut known = Self::default();
         let Some(commit) = commit else { return Ok(known) };
         let wanted: HashSet<i64> = ids.iter().copied().collect();
-        let without = state.without.iter().filter(|(id, _)| wanted.contains(id));
-        known.without = without.map(|(id, at)| (*id, *at)).collect();
-        let without_officers = state.without_officers.iter().filter(|(id, _)| wanted.contains(id));
-        known.officers = without_officers.map(|(id, at)| (*id, *at)).collect();
         let tables: [(Table, &[&str]); 4] = [
             (Table::Details, &["business_id", "fetched_at", "officer_count"]),
             (Table::Officers, &["business_id", "fetched_at"]),
@@ -201,10 +196,6 @@ impl Known {
         Ok(())
     }
 
-    pub(crate) fn is_without(&self, id: i64) -> bool {
-        self.without.contains_key(&id)
-    }
-
     /// Whether a business must be looked up, and what is requested first.
     pub(crate) fn standing(&self, id: i64, terms: DueTerms, state: &EnrichState) -> Standing {
         let is_out_of_date = |looked_up: Option<&Timestamp>| {
@@ -213,13 +204,16 @@ impl Known {
                 changed.is_some_and(|changed| changed > at) || terms.oldest.is_some_and(|oldest| *at < oldest)
             })
         };
+        let without = state.without.get(&id);
         let lacks_officers = || {
             let is_quarantined = state.quarantined_officers.contains_key(&id);
+            // When officers were requested, with or without a result.
+            let officers = self.officers.get(&id).or(state.without_officers.get(&id));
             self.counts_officers.contains(&id)
-                && !self.is_without(id)
-                && (is_quarantined || is_out_of_date(self.officers.get(&id)))
+                && without.is_none()
+                && (is_quarantined || is_out_of_date(officers))
         };
-        let look_up = if is_out_of_date(self.fetched.get(&id).max(self.without.get(&id))) {
+        let look_up = if is_out_of_date(self.fetched.get(&id).max(without)) {
             LookUp::Details
         } else if terms.officers && lacks_officers() {
             LookUp::Officers
@@ -252,8 +246,9 @@ mod tests {
 
     #[test]
     fn a_look_up_is_due_once_and_again_only_for_a_reason() {
-        let (mut known, state) = (Known::default(), EnrichState::default());
-        let standing = |known: &Known, oldest| known.standing(1, terms(oldest, true), &state);
+        let (mut known, mut state) = (Known::default(), EnrichState::default());
+        let standing =
+            |known: &Known, oldest| known.standing(1, terms(oldest, true), &EnrichState::default());
         assert_eq!(standing(&known, None), Standing::Due(LookUp::Details), "never looked up");
         known.fetched.insert(1, at(100));
         assert_eq!(standing(&known, None), Standing::UpToDate);
@@ -263,10 +258,11 @@ mod tests {
         assert_eq!(standing(&known, None), Standing::UpToDate, "changed before it was looked up");
         known.changed.insert(1, at(101));
         assert_eq!(standing(&known, None), Standing::Due(LookUp::Details), "changed since");
-        known.without.insert(1, at(102));
-        assert_eq!(standing(&known, None), Standing::UpToDate, "looked up without success since");
+        state.without.insert(1, at(102));
+        let standing = |known: &Known| known.standing(1, terms(None, true), &state);
+        assert_eq!(standing(&known), Standing::UpToDate, "looked up without success since");
         known.counts_officers.insert(1);
-        assert_eq!(standing(&known, None), Standing::UpToDate, "the API does not know it any more");
+        assert_eq!(standing(&known), Standing::UpToDate, "the API does not know it any more");
     }
 
     #[test]

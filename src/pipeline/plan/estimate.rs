@@ -6,7 +6,7 @@ use super::forecast::{Forecast, KnownTotal};
 use super::inputs::{PlanInputs, filter};
 use super::jobs::{counted_days, first_day, listing_need, listings, within_bounds};
 use super::lake_view::{by_listing, coverage_rows};
-use super::refresh_cost::{StagePrice, check_price, listing_price, settling_price};
+use super::refresh_cost::{StagePrice, prices};
 use super::registry_estimate::{known_names, register_price};
 use super::stale_days::Need;
 use super::watch_due::due_numbers;
@@ -16,11 +16,10 @@ use crate::contract::count::{County, Stats};
 use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
-use crate::extract::ExtractError;
 use crate::extract::detail::{DETAILS, LookUp, OFFICERS};
 use crate::extract::plan::day_range::{DaySpan, spans};
 use crate::extract::query::slice::Slice;
-use crate::extract::reference::{COUNTS, REFERENCE, plan_is_known, plan_limits};
+use crate::extract::reference::{COUNTS, REFERENCE, plan_limits};
 use crate::lake::Commit;
 use crate::pipeline::api_day::{api_clock, check_clock, check_counts};
 use crate::pipeline::config::file::Pipeline;
@@ -69,16 +68,15 @@ pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext, api: &ApiCo
     check_clock(context, &client).await?;
     let commit = lake.current()?;
     let state = RunState::of(commit.as_ref());
-    let plan = plan_limits(account.limits.into(), state.plan, &pipeline.spec.plan);
+    let (plan, is_known) = plan_limits(account.limits.into(), state.plan, &pipeline.spec.plan);
     if let Some(stages) =
         stages_without_days(pipeline, context, &client, commit.as_ref(), &state, &plan).await?
     {
         return Ok(total(pipeline, context.today, &plan, &SpendableBudget::of(&client)?, stages));
     }
     let coverage = by_listing(coverage_rows(lake, commit.as_ref())?);
-    let is_known = plan_is_known(account.limits.into(), state.plan, &pipeline.spec.plan);
     let counted = counted_days(pipeline.spec.extract.days, is_known);
-    let counts = fetch(&client, &Call::daily_counts(counted)).await?.data;
+    let counts = client.fetch(&Call::daily_counts(counted)).await?.value.data;
     check_counts(context.today, &counts, api_clock(context.now, &client))?;
     let inputs = PlanInputs {
         coverage: &coverage,
@@ -94,34 +92,19 @@ pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext, api: &ApiCo
     let stats;
     match worth_asking(&listings, &inputs) {
         Question::Stats => {
-            stats = fetch(&client, &Call::stats()).await?.data;
+            stats = client.fetch(&Call::stats()).await?.value.data;
             forecast.stats = Some(&stats);
         }
         Question::Total { listing, from, to } => {
             let slice = Slice { filter: filter(listing), from, to };
-            let page = fetch(&client, &Call::search(&slice.search(1, 0))).await?;
+            let page = client.fetch(&Call::search(&slice.search(1, 0))).await?.value;
             forecast.total = Some(KnownTotal { listing, from, to, rows: page.pagination.total });
         }
         Question::Nothing => {}
     }
     let mut stages = vec![StagePrice::new(REFERENCE, 0, 5), StagePrice::new(COUNTS, 0, 1)];
-    for price in listings.iter().map(|listing| listing_price(*listing, &inputs, &forecast)) {
-        add(&mut stages, price);
-    }
-    let later = [settling_price(&listings, &inputs), check_price(&listings, &inputs)];
-    stages.extend(later.into_iter().filter(|stage| stage.slices > 0));
+    stages.extend(prices(&listings, &inputs, &forecast));
     Ok(total(pipeline, context.today, &plan, &SpendableBudget::of(&client)?, stages))
-}
-
-fn add(stages: &mut Vec<StagePrice>, price: StagePrice) {
-    match stages.iter_mut().find(|stage| stage.name == price.name) {
-        Some(stage) => {
-            stage.slices += price.slices;
-            stage.rows += price.rows;
-            stage.requests += price.requests;
-        }
-        None => stages.push(price),
-    }
 }
 
 /// The stages of a pipeline that reads the register or looks businesses up; none for one that reads days.
@@ -144,8 +127,8 @@ async fn stages_without_days(
         return Ok(Some(enrich_stages(spec, due.look_ups.iter().map(|(_, look_up)| *look_up))));
     }
     let Some(spec) = &pipeline.spec.registry else { return Ok(None) };
-    let stats = fetch(client, &Call::stats()).await?.data;
-    let counties = fetch(client, &Call::counties()).await?.data;
+    let stats = client.fetch(&Call::stats()).await?.value.data;
+    let counties = client.fetch(&Call::counties()).await?.value.data;
     let businesses = u64::try_from(businesses(spec, &stats, &counties)).unwrap_or(0);
     let names = known_names(lake, commit, &state.register)?;
     let priced = register_price(spec, &state.register, names, businesses, context.today, plan);
@@ -205,10 +188,6 @@ fn worth_asking(listings: &[Listing], inputs: &PlanInputs<'_>) -> Question {
         },
         _ => Question::Stats,
     }
-}
-
-async fn fetch<T: crate::client::Decode>(client: &Client, call: &Call<T>) -> Result<T> {
-    Ok(client.fetch(call).await.map_err(ExtractError::from)?.value)
 }
 
 fn total(
