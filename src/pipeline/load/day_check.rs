@@ -68,7 +68,7 @@ impl Run<'_> {
 
     /// The complete days of a listing in the window, with their rows.
     fn complete_days(&self, listing: Listing, landing: &Landing) -> RowsByDay {
-        let days = landing.coverage.days().get(listing.label()).into_iter();
+        let days = landing.coverage.days.get(listing.label()).into_iter();
         let days = days.flat_map(|days| days.range(self.from..=self.record.today));
         days.filter(|(_, known)| known.complete).map(|(day, known)| (*day, known.rows())).collect()
     }
@@ -121,7 +121,7 @@ impl WindowReading<'_, '_, '_> {
             &differing(&days, &counts),
             (self.run.context.now)(),
         );
-        let drifted = self.landing.coverage.drifted();
+        let drifted = &self.landing.coverage.drifted;
         let have_changed = self.at_first.have_changed(&counts, drifted);
         let drifted: BTreeSet<ListingDay> = drifted.iter().cloned().collect();
         for listing in self.listings_read() {
@@ -189,7 +189,7 @@ impl WindowReading<'_, '_, '_> {
             return Ok(rows);
         }
         let stats = self.fetcher.ask(CHECK, &Call::stats()).await?.value.data;
-        let drifted = self.landing.coverage.drifted();
+        let drifted = &self.landing.coverage.drifted;
         let now = Figures::new(stats, self.run.usable_counts(), drifted);
         let earlier = self.compared.get(&listing).unwrap_or(&self.at_first);
         let has_grown = earlier.show_growth(&now, kind, drifted);
@@ -227,7 +227,7 @@ impl WindowReading<'_, '_, '_> {
             return Ok(found);
         }
         let is_calm =
-            !self.landing.coverage.drifted().iter().any(|(label, _)| label == Listing::Untyped.label());
+            !self.landing.coverage.drifted.iter().any(|(label, _)| label == Listing::Untyped.label());
         let is_sum_enough =
             is_calm && doubtful.len() > FEW_DAYS && are_all_more_or_all_less(&doubtful, &counts);
         let totals = if is_sum_enough { Totals::Ranges } else { Totals::Parts(doubtful.len()) };

@@ -239,7 +239,7 @@ impl WindowReading<'_, '_, '_> {
             return Err(PipelineError::LeftWindow { today, oldest });
         }
         run.from = first_day(run.pipeline.spec.extract.days, today, &run.plan).max(oldest);
-        let coverage = self.landing.coverage.days().clone();
+        let coverage = self.landing.coverage.days.clone();
         if let Some(wanted) = run.wanted_days() {
             run.progress.want(wanted, &coverage);
         }

@@ -48,10 +48,7 @@ impl LakeCounts {
             *self.filed.entry(day).or_default() += 1;
             if listed.value(row) {
                 let of_day = self.listed.entry(day).or_default();
-                match of_day.get_mut(kind) {
-                    Some(rows) => *rows += 1,
-                    None => drop(of_day.insert(kind.to_owned(), 1)),
-                }
+                *of_day.entry_ref(kind).or_insert(0) += 1;
             }
         }
         Ok(())

@@ -41,7 +41,7 @@ impl ListingStore for RunStore<'_> {
 
     fn land(&mut self, reading: Reading) -> Result<(), StoreError> {
         self.landing.land(reading, (self.now)())?;
-        self.progress.note_days(self.landing.coverage.days());
+        self.progress.note_days(&self.landing.coverage.days);
         Ok(())
     }
 

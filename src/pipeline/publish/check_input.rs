@@ -104,7 +104,7 @@ fn miscounted(
     seen: &Seen,
 ) -> Vec<Miscount> {
     let is_complete =
-        |day: Date| landing.coverage.complete().contains(&(Listing::Untyped.label().to_owned(), day));
+        |day: Date| landing.coverage.complete.contains(&(Listing::Untyped.label().to_owned(), day));
     let is_changed = |day: Date| Month::of(day).is_some_and(|month| months.contains_key(&month));
     let is_counted = |day: Date| !run.state.miscounted.contains(&day);
     let counts = run.counts.iter().filter(|count| is_counted(count.date));
