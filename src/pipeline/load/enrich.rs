@@ -14,11 +14,12 @@ use crate::pipeline::config::spec::EnrichSpec;
 use crate::pipeline::context::Run;
 use crate::pipeline::error::Result;
 use crate::pipeline::plan::due::{DueTerms, Known, LookUps, Standing, due};
+use crate::pipeline::plan::watch_due::{DueNumbers, due_numbers, extra_of};
 use crate::pipeline::publish::summary::EnrichSummary;
 use crate::pipeline::state::run_state::{QuarantinedLookUp, ReadBackoff};
 use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table};
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Look-ups that are merged together.
 const BATCH: usize = 4_096;
@@ -33,11 +34,12 @@ struct LookedUp {
     with_officers: BTreeSet<i64>,
 }
 
-/// What earlier parts of a run have left to look up, what the lake knows of it, and the progress so far.
-pub(super) struct Left {
-    pub(super) due: Vec<Wanted>,
-    pub(super) known: Known,
-    pub(super) summary: EnrichSummary,
+/// What earlier parts of a run have left to look up, and the progress so far.
+struct Left {
+    due: Vec<Wanted>,
+    /// Fields of their listing that the schema does not know, by business.
+    extra: HashMap<i64, String>,
+    summary: EnrichSummary,
 }
 
 impl Run<'_> {
@@ -50,7 +52,7 @@ impl Run<'_> {
         landing: &mut Landing,
     ) -> Result<()> {
         let commit = self.context.lake.current()?;
-        let Left { due, known, summary } = match &spec.condition {
+        let Left { due, extra, summary } = match &spec.condition {
             Some(condition) => {
                 let plan = self.enrich_plan(spec, condition, commit.as_ref())?;
                 self.look_ups_left(spec, &plan, commit.as_ref())?
@@ -65,7 +67,7 @@ impl Run<'_> {
         if !due.is_empty() {
             self.state.enrich.runs.insert(self.record.run_id.clone());
         }
-        let mut work = Enriching { run: self, spec, known, landing, batch: LookedUp::default(), summary };
+        let mut work = Enriching { run: self, spec, extra, landing, batch: LookedUp::default(), summary };
         let result = work.look_up_all(asker, &due).await;
         let Enriching { batch, summary, .. } = work;
         batch.land(landing)?;
@@ -112,7 +114,17 @@ impl Run<'_> {
         summary.quarantined += plan.waiting;
         summary.left = due.len() as u64 + plan.beyond + summary.quarantined;
         summary.chosen = summary.looked_up + summary.left;
-        Ok(Left { due, known, summary })
+        Ok(Left { due, extra: known.extra, summary })
+    }
+
+    /// The due numbers of the watch list, in its order.
+    fn numbers_left(&self, spec: &EnrichSpec, commit: Option<&Commit>) -> Result<Left> {
+        let DueNumbers { due, looked_up } =
+            due_numbers(&self.pipeline.watch_list, spec, &self.state.enrich, self.record.started_at);
+        let extra = extra_of(&self.context.lake, commit, &due)?;
+        let left = due.len() as u64;
+        let summary = EnrichSummary { chosen: looked_up + left, looked_up, left, ..EnrichSummary::default() };
+        Ok(Left { due: due.into_iter().map(Wanted::Document).collect(), extra, summary })
     }
 
     /// Whether an earlier part of this run sent the answer to quarantine.
@@ -126,7 +138,7 @@ impl Run<'_> {
 struct Enriching<'e, 'r> {
     run: &'e mut Run<'r>,
     spec: &'e EnrichSpec,
-    known: Known,
+    extra: HashMap<i64, String>,
     landing: &'e mut Landing,
     batch: LookedUp,
     summary: EnrichSummary,
@@ -212,7 +224,7 @@ impl Enriching<'_, '_> {
         }
         self.landing.findings.note(rows.unknown_fields, rows.open_values);
         let listed = rows.filing.status == ACTIVE;
-        let extra = self.known.extra.get(&id).cloned();
+        let extra = self.extra.get(&id).cloned();
         self.batch.filings.push(FilingRow { listed, extra, ..rows.filing });
         self.batch.details.push(rows.detail);
         has_officers

@@ -12,7 +12,6 @@
 //! - `day_check`: fresh counts and totals against the rows of every complete day
 //! - `registry`: reading the register by prefix of a name
 //! - `enrich`: looking businesses up
-//! - `watch`: which businesses of a watch list are looked up
 //! - `reference_tables`: lists and counts → their tables
 //! - `recount`: rows of a snapshot, counted for coverage and totals
 
@@ -28,4 +27,3 @@ pub(super) mod recount;
 pub(super) mod reference_tables;
 pub(super) mod registry;
 pub(super) mod run_store;
-pub(super) mod watch;

@@ -1,9 +1,17 @@
-//! Which document numbers of a watch list must be looked up (pure).
+//! Which document numbers of a watch list must be looked up.
+//!
+//! A number is due when it was never looked up, or longer ago than the pipeline allows. A number that the API does not know is reported
+//! by name.
 
 use crate::contract::id::DocumentNumber;
+use crate::lake::{Commit, Lake};
 use crate::pipeline::config::spec::EnrichSpec;
+use crate::pipeline::error::Result;
 use crate::pipeline::state::run_state::EnrichState;
+use crate::table::{FilingColumns, Table, read_table};
+use arrow::array::Array;
 use jiff::{Span, Timestamp};
+use std::collections::{BTreeSet, HashMap};
 
 /// Days after which a number is looked up again where the pipeline names no other number: a month.
 const USUAL_AGE_DAYS: u32 = 30;
@@ -34,6 +42,29 @@ pub(crate) fn due_numbers(
     let most = spec.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
     let due = list.iter().filter(is_due).take(most.saturating_sub(looked_up)).cloned().collect();
     DueNumbers { due, looked_up: looked_up as u64 }
+}
+
+/// Fields that the schema does not know, of the businesses that the lake has with these numbers.
+pub(crate) fn extra_of(
+    lake: &Lake,
+    commit: Option<&Commit>,
+    numbers: &[DocumentNumber],
+) -> Result<HashMap<i64, String>> {
+    let wanted: BTreeSet<&str> = numbers.iter().map(DocumentNumber::as_str).collect();
+    let mut found = HashMap::new();
+    let Some(commit) = commit.filter(|_| !wanted.is_empty()) else { return Ok(found) };
+    for file in lake.open_snapshot(commit).files(Table::Filings.name())? {
+        for batch in read_table(Table::Filings, &file, Some(&["business_id", "document_number", "extra"]))? {
+            let batch = batch?;
+            let columns = FilingColumns::new(&batch);
+            let (ids, numbers, extra) =
+                (columns.business_id()?, columns.document_number()?, columns.extra()?);
+            let is_wanted = |row: &usize| extra.is_valid(*row) && wanted.contains(numbers.value(*row));
+            let rows = (0..columns.rows()).filter(is_wanted);
+            found.extend(rows.map(|row| (ids.value(row), extra.value(row).to_owned())));
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
