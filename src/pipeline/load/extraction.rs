@@ -180,10 +180,10 @@ impl Run<'_> {
             from: self.from,
             today: self.record.today,
         };
-        let forecast = Forecast { stats: Some(stats), total: None };
+        let forecast = Forecast { inputs: &inputs, stats: Some(stats), total: None };
         let mut planned = self.planned();
         let listings = listings(&self.pipeline.spec);
-        let prices = prices(&listings, &inputs, &forecast);
+        let prices = prices(&listings, &forecast);
         let left = prices.iter().map(|price| price.requests).sum();
         let rows = prices.iter().map(|price| price.rows).sum();
         let jobs =

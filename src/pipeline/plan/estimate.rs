@@ -128,7 +128,7 @@ impl Pricing<'_> {
             today: context.today,
         };
         let listings = listings(spec);
-        let mut forecast = Forecast::default();
+        let mut forecast = Forecast { inputs: &inputs, stats: None, total: None };
         let stats;
         match worth_asking(&listings, &inputs) {
             Question::Stats => {
@@ -143,7 +143,7 @@ impl Pricing<'_> {
             Question::Nothing => {}
         }
         let mut stages = vec![StagePrice::new(REFERENCE, 0, 5), StagePrice::new(COUNTS, 0, 1)];
-        stages.extend(prices(&listings, &inputs, &forecast));
+        stages.extend(prices(&listings, &forecast));
         Ok(stages)
     }
 

@@ -41,13 +41,9 @@ const OLD_DAYS: u32 = 60;
 const USUALLY_LOSING: f64 = 0.07;
 
 /// The stages of reading listings, in order.
-pub(crate) fn prices(
-    listings: &[Listing],
-    inputs: &PlanInputs<'_>,
-    forecast: &Forecast<'_>,
-) -> Vec<StagePrice> {
+pub(crate) fn prices(listings: &[Listing], forecast: &Forecast<'_>) -> Vec<StagePrice> {
     let mut stages: Vec<StagePrice> = Vec::new();
-    for price in listings.iter().map(|listing| listing_price(*listing, inputs, forecast)) {
+    for price in listings.iter().map(|listing| listing_price(*listing, forecast)) {
         match stages.iter_mut().find(|stage| stage.name == price.name) {
             Some(stage) => {
                 stage.slices += price.slices;
@@ -57,20 +53,21 @@ pub(crate) fn prices(
             None => stages.push(price),
         }
     }
-    let later = [settling_price(listings, inputs), check_price(listings, inputs)];
+    let later = [settling_price(listings, forecast.inputs), check_price(listings, forecast.inputs)];
     stages.extend(later.into_iter().filter(|stage| stage.slices > 0));
     stages
 }
 
 /// The cost of reading a listing's days as a run would plan them, and of updating those that changed.
-fn listing_price(listing: Listing, inputs: &PlanInputs<'_>, forecast: &Forecast<'_>) -> StagePrice {
+fn listing_price(listing: Listing, forecast: &Forecast<'_>) -> StagePrice {
+    let inputs = forecast.inputs;
     let need = listing_need(listing, inputs);
     let job = job(listing, inputs, &mut RunPlan::default());
-    let rows_on = |day: Date| forecast.rows(listing, &need, inputs, day);
+    let rows_on = |day: Date| forecast.rows(listing, &need, day);
     let mut rows: u64 = need.unread.iter().map(|day| rows_on(*day)).sum();
     let mut requests = price_full_read(&job.unread, &rows_on, &inputs.outline(listing, &job.filter, false));
     let mut growth: BTreeMap<Date, u64> = need.moved.iter().map(|day| (*day, inputs.growth(*day))).collect();
-    growth.extend(forecast.growth(listing, &need, inputs, rows));
+    growth.extend(forecast.growth(listing, &need, rows));
     rows += growth.values().sum::<u64>();
     requests += of_days(listing, &growth, inputs) + of_uncounted(listing, &need, inputs);
     let slices = (job.unread.len() + growth.len()) as u64;
