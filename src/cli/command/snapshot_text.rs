@@ -97,7 +97,7 @@ impl Detail {
             let files = table.files.iter().map(|file| snapshot.path_for_user(file)).collect();
             (name.clone(), TableDetail { rows: table.rows, bytes, files })
         });
-        let state = RunState::from_commit(&commit.state);
+        let state = RunState::of(Some(commit));
         Self {
             address: (!path.starts_with(lake.root())).then(|| lake.to_string()),
             path,

@@ -213,7 +213,7 @@ impl Repair<'_> {
         run.write_record(&record)?;
         let digests = lost.iter().map(|file| file.entry.blake3.as_str()).collect();
         let mut staging = self.lake.stage_on(Base::NewestWithout(&digests), run_id)?;
-        let mut state = RunState::from_commit(&newest.state);
+        let mut state = RunState::of(Some(newest));
         let lost_coverage = lost.iter().any(|file| file.table == Table::Coverage.name());
         let months: BTreeSet<Month> = lost.iter().filter_map(month_of).collect();
         let in_lost_month = |day: Date| Month::of(day).is_some_and(|month| months.contains(&month));

@@ -9,7 +9,7 @@ use jiff::civil::Date;
 /// filings would be missing from the listing and count as removed.
 pub(in crate::pipeline) fn check_source_and_day(lake: &Lake, source: SourceKind, today: Date) -> Result<()> {
     let Some(commit) = lake.current()? else { return Ok(()) };
-    let state = RunState::from_commit(&commit.state);
+    let state = RunState::of(Some(&commit));
     match (state.source, state.as_of) {
         (Some(filled_from), _) if filled_from != source => {
             Err(PipelineError::OtherSource { lake: lake.to_string(), filled_from, asked: source })
@@ -25,7 +25,7 @@ pub(in crate::pipeline) fn check_source_and_day(lake: &Lake, source: SourceKind,
 /// The newest snapshot that no run of a later day came before.
 fn newest_as_of(lake: &Lake, today: Date) -> Result<Option<u64>> {
     for number in lake.kept_snapshots()?.into_iter().rev() {
-        let as_of = RunState::from_commit(&lake.commit(number)?.state).as_of;
+        let as_of = RunState::of(Some(&lake.commit(number)?)).as_of;
         if as_of.is_some_and(|as_of| as_of <= today) {
             return Ok(Some(number));
         }
