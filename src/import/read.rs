@@ -263,7 +263,7 @@ impl Worker {
     ) -> io::Result<Result<(), &'static str>> {
         let (number, filed) = match check_record(kind, line.bytes) {
             Ok(found) => found,
-            Err(error) => return Ok(Err(error.reason())),
+            Err(reason) => return Ok(Err(reason)),
         };
         let (id, month) = (business_id(&number), month_number(filed));
         self.packed.clear();

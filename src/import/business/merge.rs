@@ -8,7 +8,7 @@
 //! 3. Events newer than the record change status, name and address. Older ones only say when and why a business ended.
 //! 4. Dates up to the first quarterly set have no changes. Each later date is compared with the one before.
 
-use super::difference::{Difference, Part, differences, part_of};
+use super::difference::{Part, differences};
 use super::event::StateEvent;
 use super::record::Record;
 use super::rows::{Business, Current, Mapping, Seen};
@@ -97,7 +97,7 @@ pub fn merge(
         officers: seen(Part::Officers, officers.map(|officer| officer.fetched_at)),
     };
     let state = all.at(None)?;
-    let business = mapping.rows(state.record, &state.current, seen);
+    let business = mapping.rows(state.record, &state.current).seen_as(seen);
     Some(Merged {
         is_new: stored.is_none(),
         is_changed: stored.is_some_and(|stored| stored.seen_as(seen) != business),
@@ -301,30 +301,28 @@ impl Timeline<'_> {
 
     fn rows_at(&self, end: SourceKey) -> Option<Business> {
         let state = self.all.at(Some(end))?;
-        Some(self.mapping.rows(state.record, &state.current, Default::default()))
+        Some(self.mapping.rows(state.record, &state.current))
     }
 
     fn compare(&mut self, date: Date, old: Option<&Business>, new: &Business) {
-        let Some(old) = old else {
-            self.changed_on = [Some(date); 3];
-            return self.push(date, new, Change::Appeared, ("", None, None));
-        };
-        for difference in differences(old, new) {
-            self.changed_on[part_of(difference.0) as usize] = Some(date);
-            self.push(date, new, Change::Changed, difference);
-        }
-    }
-
-    fn push(&mut self, date: Date, of: &Business, change: Change, (field, old, new): Difference) {
-        self.changes.push(ChangeRow {
+        let run_id = &self.terms.run_id;
+        let row = |change: Change, field: &str, old: Option<String>, new_value: Option<String>| ChangeRow {
             observed_at: day_start(date),
             observed_on: date,
-            business_id: of.filing.business_id,
+            business_id: new.filing.business_id,
             change,
             field: field.to_owned(),
             old,
-            new,
-            run_id: self.terms.run_id.clone(),
-        });
+            new: new_value,
+            run_id: run_id.clone(),
+        };
+        let Some(old) = old else {
+            self.changed_on = [Some(date); 3];
+            return self.changes.push(row(Change::Appeared, "", None, None));
+        };
+        for (part, field, old, new) in differences(old, new) {
+            self.changed_on[part as usize] = Some(date);
+            self.changes.push(row(Change::Changed, field, old, new));
+        }
     }
 }
