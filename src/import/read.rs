@@ -202,7 +202,7 @@ impl Worker {
         let mut found = FileRead::default();
         let (at, expected) = (u32::try_from(number).unwrap_or(u32::MAX), file.expected());
         let (mut spooled, mut is_over) = (Ok(()), false);
-        let read = read_lines(&mut text, file.kind.length(), &mut |line| {
+        let read = read_lines(&mut text, file.kind.length(), |line| {
             spooled = self.take(file, expected, at, options.today, line, &mut found);
             is_over = spooled.is_err() || found.sound.lines() == FIRST_LINES && found.sound.records() == 0;
             if is_over { Err(io::Error::other("see above")) } else { Ok(()) }
@@ -307,7 +307,6 @@ pub fn copy_name(digest: &str) -> String {
 
 /// A copy being written.
 struct NewCopy {
-    folder: PathBuf,
     path: PathBuf,
     out: zstd::Encoder<'static, File>,
 }
@@ -316,12 +315,12 @@ impl NewCopy {
     fn create(folder: &Path, number: usize) -> io::Result<Self> {
         let path = folder.join(format!(".tmp-{number}"));
         let out = zstd::Encoder::new(File::create(&path)?, COPY_LEVEL)?;
-        Ok(Self { folder: folder.to_owned(), path, out })
+        Ok(Self { path, out })
     }
 
     fn keep(self, digest: &str) -> io::Result<()> {
         self.out.finish()?.sync_all()?;
-        fs::rename(self.path, self.folder.join(copy_name(digest)))
+        fs::rename(&self.path, self.path.with_file_name(copy_name(digest)))
     }
 }
 
