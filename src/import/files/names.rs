@@ -6,7 +6,7 @@
 use super::layout::Kind;
 use jiff::civil::Date;
 
-/// Names of quarterly files, without the digit and the ending.
+/// Names of quarterly files, without the digit and the ending; the first of a kind is the usual one.
 const QUARTERLY: [(&str, Kind); 8] = [
     ("cordata", Kind::Corporate),
     ("corevt", Kind::CorporateEvent),
@@ -44,6 +44,12 @@ fn kind_of_stem(stem: &str) -> Option<(Kind, Option<Date>)> {
     }
     let stem = stem.strip_suffix(|last: char| last.is_ascii_digit()).unwrap_or(stem);
     QUARTERLY.iter().find(|(name, _)| *name == stem).map(|(_, kind)| (*kind, None))
+}
+
+/// The usual name of a quarterly file.
+pub fn name_in_set(kind: Kind, part: Option<u8>) -> String {
+    let stem = QUARTERLY.iter().find(|(_, known)| *known == kind).map_or("", |(stem, _)| stem);
+    format!("{stem}{}.txt", part.map(|part| part.to_string()).unwrap_or_default())
 }
 
 /// Kind and day of `YYYYMMDDc` and the like.

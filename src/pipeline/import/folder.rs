@@ -68,8 +68,8 @@ pub(super) fn files_again(imported: &ImportedFiles, copies: &Path) -> Result<Vec
     let again = imported.files.iter().map(|(name, digest, stamp)| {
         let copy = copies.join(copy_name(digest));
         let file = by_name.remove(name).or_else(|| SourceFile::named(name));
-        let file = file.ok_or_else(|| format!("{name} is no file of the state"))?;
-        let file = file.with_stamp(stamp);
+        let mut file = file.ok_or_else(|| format!("{name} is no file of the state"))?;
+        file.stamp.clone_from(stamp);
         if copy.is_file() {
             Ok(file.in_copy(copy))
         } else if file.is_there() {

@@ -5,7 +5,7 @@ use super::known::Known;
 use crate::import::business::event::StateEvent;
 use crate::import::business::stored::SourceKey;
 use crate::import::files::layout::Kind;
-use crate::import::files::names::part_of_set;
+use crate::import::files::names::{name_in_set, part_of_set};
 use crate::import::files::source::{SourceError, SourceFile};
 use crate::import::read::FileRead;
 use crate::import::rules::text::document_number_of;
@@ -46,25 +46,14 @@ pub(super) fn check_claims<'f, 'd>(
         if first.bytes != file.bytes || digests.is_some_and(|(one, other)| one != other) {
             let what = match file.day {
                 Some(day) => format!("the {} file of {day}", file.kind.name().replace('_', " ")),
-                None => format!("{} of the set in {}", name_of(file.kind, file.expected().part), file.set),
+                None => {
+                    format!("{} of the set in {}", name_in_set(file.kind, file.expected().part), file.set)
+                }
             };
             return Err(SourceError::TwoClaims { one: first.name.clone(), other: file.name.clone(), what });
         }
     }
     Ok(())
-}
-
-/// The name of a quarterly file.
-fn name_of(kind: Kind, part: Option<u8>) -> String {
-    let stem = match kind {
-        Kind::Corporate => "cordata",
-        Kind::CorporateEvent => "corevt",
-        Kind::Fictitious => "ficdata",
-        Kind::FictitiousEvent => "ficevt",
-        Kind::Partnership => "genfile",
-        Kind::PartnershipEvent => "genevt",
-    };
-    format!("{stem}{}.txt", part.map(|part| part.to_string()).unwrap_or_default())
 }
 
 /// A text, what was read of it, and its row.
@@ -233,6 +222,6 @@ pub(super) fn missing_files(imports: &[ImportRow]) -> Vec<String> {
     let expected: BTreeSet<Kind> = there.iter().chain(&older).flat_map(|kind| pair(*kind)).collect();
     expected
         .difference(&there)
-        .map(|kind| format!("{} of the set of {newest}", name_of(*kind, None)))
+        .map(|kind| format!("{} of the set of {newest}", name_in_set(*kind, None)))
         .collect()
 }
