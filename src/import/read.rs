@@ -17,7 +17,6 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// Partitions of events and of the places of businesses.
 pub const BUCKETS: i32 = 64;
@@ -110,9 +109,8 @@ pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Read
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(files[*at].bytes));
     let next = AtomicUsize::new(0);
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len()).max(1);
-    let read = |number: usize| -> Result<WorkerRead, ReadError> {
-        let mut worker = Worker::new(options.scratch, number, SPOOL_BYTES / threads)?;
+    let workers = rayon::broadcast(|thread| -> Result<WorkerRead, ReadError> {
+        let mut worker = Worker::new(options.scratch, thread.index(), SPOOL_BYTES / thread.num_threads())?;
         while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
             // After an error, no thread begins another file.
             worker
@@ -120,17 +118,6 @@ pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Read
                 .inspect_err(|_| next.store(order.len(), Ordering::Relaxed))?;
         }
         Ok(worker.finish()?)
-    };
-    let workers: Vec<Result<WorkerRead, ReadError>> = thread::scope(|scope| {
-        let running: Vec<_> = (0..threads)
-            .map(|number| {
-                scope.spawn({
-                    let read = &read;
-                    move || read(number)
-                })
-            })
-            .collect();
-        running.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(panicked()))).collect()
     });
     let mut reading = Reading {
         files: vec![FileRead::default(); files.len()],
@@ -159,10 +146,6 @@ impl Reading {
             all
         });
     }
-}
-
-fn panicked() -> ReadError {
-    ReadError::Spool(io::Error::other("a thread of the reading panicked"))
 }
 
 /// One thread, with its own spools.

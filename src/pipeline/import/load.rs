@@ -1,8 +1,8 @@
 //! Files of a folder → the next snapshot.
 
 use super::known::{Known, base_of};
-use super::month::Arrived;
-use super::months::{MonthsMade, merge_months};
+use super::month::{Arrived, Made};
+use super::months::merge_months;
 use super::places::find_places;
 use super::sets::{check_claims, check_events, check_sets};
 use crate::import::business::event::StateEvent;
@@ -145,7 +145,12 @@ fn read_new(import: &Import<'_>, before: &Known) -> Result<ReadNew> {
     Ok(ReadNew { reading, rows, new })
 }
 
-fn merge_read(staging: &mut Staging, import: &Import<'_>, before: &Known, read: ReadNew) -> Result<Loaded> {
+fn merge_read(
+    staging: &mut Staging,
+    import: &Import<'_>,
+    before: &Known,
+    mut read: ReadNew,
+) -> Result<Loaded> {
     let opened = import.files.iter().zip(&read.reading.files);
     let mut loaded = Loaded {
         opened: opened
@@ -162,11 +167,10 @@ fn merge_read(staging: &mut Staging, import: &Import<'_>, before: &Known, read: 
     let terms = terms(staging, import, before, &read);
     let mut keys: Vec<Option<SourceKey>> = keys(&import.files, &read.rows);
     let lake = (!import.is_rebuilt).then_some(&*staging);
-    let places = find_places(lake, &read.reading, &mut keys, import.scratch)?;
+    let places = find_places(lake, &mut read.reading, &mut keys, import.scratch)?;
     check_events(&read.rows, &places.unmatched, import.max_short)?;
     let arrived = Arrived {
-        records: &read.reading.records,
-        events: &places.events,
+        spools: &read.reading.records.iter().chain(&places.events).collect::<Vec<_>>(),
         keys: &keys,
         kinds: &import.files.iter().map(|file| file.kind).collect::<Vec<_>>(),
         spread: &places.spread.keys().copied().collect::<HashSet<i64>>(),
@@ -214,7 +218,7 @@ fn terms(staging: &Staging, import: &Import<'_>, before: &Known, read: &ReadNew)
     }
 }
 
-fn deltas(staging: &Staging, made: &MonthsMade) -> BTreeMap<String, TableDelta> {
+fn deltas(staging: &Staging, made: &Made) -> BTreeMap<String, TableDelta> {
     let total = |table: Table| staging.manifests().get(table.name()).map_or(0, |manifest| manifest.rows);
     let filings = TableDelta {
         read: made.read,
@@ -231,8 +235,8 @@ fn deltas(staging: &Staging, made: &MonthsMade) -> BTreeMap<String, TableDelta> 
 
 /// Adds the changes, in place of those that were found again: all where everything is made anew. A change that stays keeps the run that
 /// found it.
-fn stage_changes(staging: &mut Staging, made: MonthsMade, is_rebuilt: bool) -> Result<()> {
-    let MonthsMade { mut changes, replaced, .. } = made;
+fn stage_changes(staging: &mut Staging, made: Made, is_rebuilt: bool) -> Result<()> {
+    let Made { mut changes, replaced, .. } = made;
     if is_rebuilt || !replaced.is_empty() {
         let mut found_by = FoundBy::default();
         staging.drop_changes(|row| {
