@@ -214,7 +214,7 @@ fn nothing_done(
     summary.run_id = record.run_id.clone();
     summary.snapshot = context.lake.current()?.map(|commit| commit.snapshot);
     stopped.report(&mut summary);
-    summary.end(Outcome::Partial);
+    summary.end();
     Ok(summary)
 }
 

@@ -19,7 +19,6 @@ use crate::pipeline::load::reference_tables::{stage_facts, stage_types};
 use crate::pipeline::plan::lake_view::staged_rows;
 use crate::pipeline::progress::{Done, Event, Events, Work};
 use crate::pipeline::publish::calendar::stage_calendar;
-use crate::pipeline::publish::check_input::evidence_of_import;
 use crate::pipeline::publish::ending::Ending;
 use crate::pipeline::publish::summary::{ImportSummary, Outcome, RunSummary, TableRows};
 use crate::pipeline::state::provenance::{ImportedFiles, Journal};
@@ -200,9 +199,7 @@ impl ImportRun<'_> {
         summary.rows =
             loaded.deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
         summary.quarantined = loaded.rejected.len() as u64;
-        let import = ImportSummary { waiting, ..import_summary(&loaded, &imports, others) };
-        let is_partial = import.is_partial();
-        summary.import = Some(import);
+        summary.import = Some(ImportSummary { waiting, ..import_summary(&loaded, &imports, others) });
         let has_news = !loaded.files.is_empty();
         if has_news {
             self.report(Event::Done(Done::Read(loaded.records, self.started.elapsed())));
@@ -225,10 +222,7 @@ impl ImportRun<'_> {
         } else {
             self.report(Event::Done(Done::Unchanged(summary.snapshot)));
         }
-        let is_partial = is_partial && summary.outcome != Outcome::Failed;
-        summary.end(if is_partial { Outcome::Partial } else { summary.outcome });
-        let mut record = self.record.clone();
-        self.ending().close(&mut record, &mut summary, self.started)?;
+        self.ending().close(self.record.clone(), &mut summary, self.started)?;
         Ok(summary)
     }
 
@@ -276,12 +270,9 @@ impl ImportRun<'_> {
     fn publish(&self, mut staging: Staging, journal: &Journal, summary: &mut RunSummary) -> Result<()> {
         let ending = self.ending();
         stage_days(&mut staging, journal.today)?;
-        ending.aggregate(journal, &mut staging)?;
-        self.report(Event::Working(Work::Publishing));
-        let aggregates = journal.aggregates.as_deref();
-        let evidence = evidence_of_import(&staging, journal.today, aggregates, summary.quarantined)?;
         let mut state = RunState::of(staging.parent());
-        let verdict = ending.check(&evidence, &state, summary)?;
+        // No API counts its days.
+        let verdict = ending.audit(&mut staging, journal, &[], &state, summary)?;
         state.source = Some(SourceKind::State);
         state.read_once = true;
         state.ended = Some(self.record.run_id.clone());

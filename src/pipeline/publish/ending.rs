@@ -1,10 +1,12 @@
 //! What all runs do at their end: aggregates, the verdict of the checks, the commit or the review, and closing.
 
-use super::checks::{Evidence, Verdict, findings, findings_that, verdict};
+use super::check_input::evidence;
+use super::checks::{Verdict, findings, findings_that, verdict};
 use super::merge::add_up;
 use super::report::write_newest;
 use super::summary::{Outcome, RunSummary};
 use crate::aggregate::{TABLE_PREFIX, digest};
+use crate::contract::count::DailyCount;
 use crate::export::catalog::leave_out;
 use crate::lake::{CommitInfo, Lake, LakeError, LakeLock, PruneRules, RunDir, RunRecord, Staging};
 use crate::pipeline::config::file::Pipeline;
@@ -29,7 +31,7 @@ pub(in crate::pipeline) struct Ending<'a> {
 
 impl Ending<'_> {
     /// Computes the aggregates of a journal.
-    pub(in crate::pipeline) fn aggregate(&self, journal: &Journal, staging: &mut Staging) -> Result<()> {
+    fn aggregate(&self, journal: &Journal, staging: &mut Staging) -> Result<()> {
         let Some(aggregates) = &journal.aggregates else { return Ok(()) };
         let by = RunState::of(staging.parent()).aggregates;
         let (begun, number) = (Instant::now(), aggregates.len() as u64);
@@ -51,15 +53,20 @@ impl Ending<'_> {
         has_filings && (made.len() != aggregates.len() || !aggregates.iter().all(is_made))
     }
 
-    /// Notes and logs what the checks find, and returns what follows. `before` is the state of the newest snapshot. An error if one of them
-    /// ends the run.
-    pub(in crate::pipeline) fn check(
+    /// Computes the aggregates, notes and logs what the checks find, and returns what follows. `counted` are the API's counts of the days that
+    /// the run read completely, `before` is the state of the newest snapshot. An error if a check ends the run.
+    pub(in crate::pipeline) fn audit(
         &self,
-        evidence: &Evidence,
+        staging: &mut Staging,
+        journal: &Journal,
+        counted: &[DailyCount],
         before: &RunState,
         summary: &mut RunSummary,
     ) -> Result<Verdict> {
-        let mut found = findings(&self.pipeline.spec.checks, evidence);
+        self.aggregate(journal, staging)?;
+        self.events.report(Event::Working(Work::Publishing));
+        let evidence = evidence(staging, journal, counted, summary)?;
+        let mut found = findings(&self.pipeline.spec.checks, &evidence);
         let verdict = verdict(&mut found, before);
         for finding in &found {
             tracing::warn!(then = ?finding.then, "{}", finding.what);
@@ -116,13 +123,15 @@ impl Ending<'_> {
         }
     }
 
-    /// Prunes old snapshots, writes the catalogue, the report and the summary, and closes the run: for good, unless it paused.
+    /// Sets the outcome, prunes old snapshots, writes the catalogue, the report and the summary, and closes the run: for good, unless it
+    /// paused. Incomplete days and a review do not keep it open.
     pub(in crate::pipeline) fn close(
         &self,
-        record: &mut RunRecord,
+        mut record: RunRecord,
         summary: &mut RunSummary,
         started: Instant,
     ) -> Result<()> {
+        summary.end();
         if summary.stopped.is_none() {
             let ended = if summary.held.is_some() { RunRecord::HELD } else { summary.outcome.name() };
             record.finished = Some(ended.to_owned());
@@ -142,6 +151,6 @@ impl Ending<'_> {
         summary.elapsed_secs = started.elapsed().as_secs_f64();
         write_newest(self.lake, self.pipeline.spec.report.enabled, Some(summary))?;
         self.dir.write_summary(summary)?;
-        Ok(self.dir.close(record)?)
+        Ok(self.dir.close(&mut record)?)
     }
 }

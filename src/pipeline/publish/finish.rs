@@ -1,9 +1,9 @@
 //! The end of a run that read the API: merge, aggregates, checks, commit, summary.
 
-use super::check_input::evidence;
 use super::ending::Ending;
 use super::merge::{has_filings, merge_landed};
 use super::summary::{CoverageSummary, IncompleteDay, Outcome, Requests, RunSummary, TableRows};
+use crate::contract::count::DailyCount;
 use crate::contract::eastern::days_newest_first;
 use crate::contract::listing::Listing;
 use crate::extract::PlanOverride;
@@ -64,7 +64,7 @@ pub(crate) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) ->
             publish_checked(&run, landing, &mut summary)?;
         }
     }
-    conclude(&mut run, &mut summary, done.started)?;
+    ending(&run).close(run.record.clone(), &mut summary, done.started)?;
     Ok(summary)
 }
 
@@ -78,7 +78,7 @@ fn has_read(summary: &RunSummary, time: Duration) -> Done {
 }
 
 /// Ends a run that was killed after its commit.
-pub(crate) fn end_published(mut run: Run<'_>, requests: Requests, started: Instant) -> Result<RunSummary> {
+pub(crate) fn end_published(run: Run<'_>, requests: Requests, started: Instant) -> Result<RunSummary> {
     let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
     summary.run_id = run.record.run_id.clone();
     summary.requests = requests;
@@ -86,7 +86,7 @@ pub(crate) fn end_published(mut run: Run<'_>, requests: Requests, started: Insta
     let commit = run.lake.current()?;
     summary.snapshot = commit.as_ref().map(|commit| commit.snapshot);
     summary.coverage = coverage_summary(&run, coverage_rows(run.lake, commit.as_ref())?);
-    conclude(&mut run, &mut summary, started)?;
+    ending(&run).close(run.record.clone(), &mut summary, started)?;
     Ok(summary)
 }
 
@@ -94,9 +94,8 @@ pub(crate) fn end_published(mut run: Run<'_>, requests: Requests, started: Insta
 fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary) -> Result<()> {
     let ending = ending(run);
     landing.journal.aggregates = aggregates_of(run.pipeline)?;
-    ending.aggregate(&landing.journal, &mut landing.staging)?;
-    run.progress.report(Event::Working(Work::Publishing));
-    let verdict = ending.check(&evidence(run, &landing, summary)?, &run.state, summary)?;
+    let counted = counts_of_complete_days(run, &landing);
+    let verdict = ending.audit(&mut landing.staging, &landing.journal, &counted, &run.state, summary)?;
     if landing.staging.is_unchanged() && !knows_more(run, landing.staging.parent()) {
         summary.outcome = Outcome::Unchanged;
         run.progress.report(Event::Done(Done::Unchanged(summary.snapshot)));
@@ -107,6 +106,14 @@ fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary
         return Ok(());
     }
     ending.commit(landing.staging, &landing.journal, state_of(run, summary), verdict, summary)
+}
+
+/// The API's counts of the days that the run read completely, where they can be compared.
+fn counts_of_complete_days(run: &Run<'_>, landing: &Landing) -> Vec<DailyCount> {
+    let complete = landing.coverage.complete();
+    let is_complete = |day: Date| complete.contains(&(Listing::Untyped.label().to_owned(), day));
+    let counts = run.counts.iter().filter(|count| !run.state.miscounted.contains(&count.date));
+    counts.filter(|count| is_complete(count.date)).cloned().collect()
 }
 
 fn ending<'r>(run: &'r Run<'_>) -> Ending<'r> {
@@ -155,16 +162,6 @@ fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
         || before.drifted != run.state.drifted
         || before.backoffs != run.state.backoffs
         || before.losses != run.state.losses
-}
-
-/// Sets the outcome, and closes the run unless it paused. Incomplete days and a review do not keep it open.
-fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Result<()> {
-    let is_partial = (summary.stopped.is_some() || summary.is_behind()) && summary.held.is_none();
-    summary.end(if is_partial { Outcome::Partial } else { summary.outcome });
-    let mut record = run.record.clone();
-    ending(run).close(&mut record, summary, started)?;
-    run.record = record;
-    Ok(())
 }
 
 /// The coverage of the window, by the rows of the coverage table.

@@ -267,12 +267,16 @@ impl RunSummary {
         self.coverage.complete < self.coverage.days
             || self.register.as_ref().is_some_and(is_register_behind)
             || self.enrich.as_ref().is_some_and(|enrich| enrich.left > 0)
+            || self.import.as_ref().is_some_and(ImportSummary::is_partial)
     }
 
-    /// Sets the outcome, and the exit code that follows from it: the only place that decides the exit code of a run without an error.
-    pub(crate) fn end(&mut self, outcome: Outcome) {
-        self.outcome = outcome;
-        self.exit_code = match outcome {
+    /// Makes the outcome partial where more is to be read, and sets the exit code that follows from it: the only place that decides the exit
+    /// code of a run without an error.
+    pub(crate) fn end(&mut self) {
+        if self.held.is_none() && (self.stopped.is_some() || self.is_behind()) {
+            self.outcome = Outcome::Partial;
+        }
+        self.exit_code = match self.outcome {
             _ if self.held.is_some() => EXIT_CHECK_FAILED,
             Outcome::Partial => EXIT_RUN_AGAIN,
             Outcome::Complete | Outcome::Unchanged | Outcome::Failed => 0,
@@ -300,8 +304,8 @@ mod tests {
     fn the_exit_code_follows_from_the_outcome_and_a_snapshot_pending_review() {
         let mut summary = RunSummary::empty("p", date(2026, 11, 20));
         let mut code = |outcome, held| {
-            summary.held = held;
-            summary.end(outcome);
+            (summary.held, summary.outcome) = (held, outcome);
+            summary.end();
             summary.exit_code
         };
         assert_eq!([Outcome::Complete, Outcome::Unchanged].map(|outcome| code(outcome, None)), [0, 0]);
