@@ -131,25 +131,20 @@ impl Known {
         run_id: &str,
     ) -> Vec<(ImportRow, bool)> {
         let mut seen: HashSet<&str> = self.rows.iter().map(|row| row.digest.as_str()).collect();
-        let is_new: Vec<bool> = reads.iter().map(|read| seen.insert(read.digest.as_str())).collect();
-        let new =
-            || files.iter().zip(reads).zip(&is_new).filter(|(_, is_new)| **is_new).map(|(pair, _)| pair);
-        let sets: BTreeSet<&str> =
-            new().filter(|(file, _)| file.day.is_none()).map(|(file, _)| file.set.as_str()).collect();
-        let dates: BTreeMap<&str, Date> = sets
-            .into_iter()
-            .map(|set| {
-                (set, self.date_of_set(set, &new().filter(|(file, _)| file.set == set).collect::<Vec<_>>()))
-            })
-            .collect();
-        let of_set = |file: &SourceFile| dates.get(file.set.as_str()).copied();
+        let texts = files.iter().zip(reads).map(|(file, read)| (file, read, seen.insert(&read.digest)));
+        let texts: Vec<(&SourceFile, &FileRead, bool)> = texts.collect();
+        let new = || texts.iter().filter(|(.., is_new)| *is_new).map(|(file, read, _)| (*file, *read));
+        let mut sets: BTreeMap<&str, Vec<(&SourceFile, &FileRead)>> = BTreeMap::new();
+        for (file, read) in new().filter(|(file, _)| file.day.is_none()) {
+            sets.entry(&file.set).or_default().push((file, read));
+        }
+        let dates: BTreeMap<&str, Date> =
+            sets.into_iter().map(|(set, files)| (set, self.date_of_set(set, &files))).collect();
+        let own_date = |file: &SourceFile| file.day.or_else(|| dates.get(&*file.set).copied());
         let mut of_text: HashMap<&str, Date> =
             self.rows.iter().map(|row| (row.digest.as_str(), row.source_date)).collect();
-        let own_date = |file: &SourceFile| file.day.or_else(|| of_set(file));
-        for (file, read) in new() {
-            of_text.insert(&read.digest, own_date(file).unwrap_or(NO_DATE));
-        }
-        let row = |((file, read), is_new): ((&SourceFile, &FileRead), &bool)| {
+        of_text.extend(new().map(|(file, read)| (&*read.digest, own_date(file).unwrap_or(NO_DATE))));
+        let row = |(file, read, is_new): &(&SourceFile, &FileRead, bool)| {
             let counted = |lines: u64| if read.fault.is_none() { lines as i64 } else { 0 };
             let row = ImportRow {
                 digest: read.digest.clone(),
@@ -169,7 +164,7 @@ impl Known {
             };
             (row, *is_new && read.fault.is_none())
         };
-        files.iter().zip(reads).zip(&is_new).map(row).collect()
+        texts.iter().map(row).collect()
     }
 
     /// The date of a quarterly set: the newest day of its corporations and their events. Without any of these files it is that of

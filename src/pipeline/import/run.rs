@@ -1,8 +1,8 @@
 //! The order of a run that imports the state's files: lock, read, merge, aggregate, check, publish.
 
 use super::coverage::{
-    broken_files, copies_of_days, days_without_events, has_fictitious, missing_days, newest_day,
-    stage_coverage, stage_statewide,
+    broken_files, copies_of_days, days_without_events, missing_days, newest_day, newest_of, stage_coverage,
+    stage_statewide,
 };
 use super::folder::{Texts, files_again, texts_in};
 use super::load::{Import, Loaded, load};
@@ -335,7 +335,7 @@ fn import_summary(loaded: &Loaded, imports: &[ImportRow], mut unread: Vec<Unread
     for file in &missing_files {
         tracing::warn!("{file} is missing");
     }
-    if !imports.is_empty() && !has_fictitious(imports) {
+    if !imports.is_empty() && newest_of(imports, Kind::Fictitious).is_none() {
         tracing::warn!(
             "no file of fictitious names was read: no day is complete with them (ficdata.zip has them)"
         );
