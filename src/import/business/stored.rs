@@ -95,13 +95,14 @@ fn events_of(row: EventRow) -> Vec<(SourceKey, StateEvent)> {
     all
 }
 
+/// A row of `events`. `keys` are those of the files with the event, one at least.
 pub(in crate::import) fn event_row(
     record: &Record,
     position: i32,
-    key: SourceKey,
-    repeats: &[SourceKey],
+    keys: &[SourceKey],
     event: &StateEvent,
 ) -> EventRow {
+    let (key, repeats) = (keys[0], &keys[1..]);
     let StateEvent { code, description, sequence, effective, filed, notes, name, renames, address, county } =
         event.clone();
     let [note_1, note_2, note_3] = notes;
