@@ -125,11 +125,11 @@ pub(in crate::pipeline) fn import_again(
     dir: &RunDir,
     journal: &Journal,
     imported: &ImportedFiles,
-    run_id: &str,
     staging: &mut Staging,
 ) -> Result<()> {
+    let run_id = &staging.run_id().to_owned();
     let rules = Rules::parse(imported.industries.clone(), dir.path().to_owned())?;
-    let refuse = |why: String| PipelineError::NotReplayable { run_id: run_id.to_owned(), why };
+    let refuse = |why: String| PipelineError::NotReplayable { run_id: run_id.clone(), why };
     let scratch = dir.path().join("staged").join("import");
     let files = files_again(imported, &dir.copies()).map_err(refuse)?;
     let loaded = load(
