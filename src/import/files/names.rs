@@ -61,7 +61,7 @@ fn daily(stem: &str) -> Option<(Kind, Option<Date>)> {
     Some((kind, Some(day)))
 }
 
-/// The eight digits of a day at the start of a name, and the rest.
+/// The eight digits of a day that a name begins with, and the rest.
 fn split_day(stem: &str) -> Option<(&str, &str)> {
     stem.split_at_checked(8).filter(|(digits, _)| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -27,6 +27,8 @@ const WORDS: [(&str, &str); 12] = [
     ("VLG", "VILLAGE"),
 ];
 const FLORIDA: [&str; 3] = ["FLORIDA", "FLA", "FL"];
+/// What is between the parts of an address.
+const SEPARATORS: [char; 4] = [' ', ',', '.', ';'];
 
 static COUNTIES: LazyLock<HashMap<u32, &str>> = LazyLock::new(|| {
     let lines = include_str!("facts/zip_codes.csv").lines().skip(1).filter_map(|line| line.split_once(','));
@@ -79,15 +81,11 @@ fn city_key(text: &str) -> String {
     key
 }
 
-const fn is_separator(byte: u8) -> bool {
-    matches!(byte, b' ' | b',' | b'.' | b';')
-}
-
 fn without_separators(text: &str) -> &str {
-    text.trim_end_matches([' ', ',', '.', ';'])
+    text.trim_end_matches(SEPARATORS)
 }
 
-/// Whether a text has this form, in which a `9` stands for any digit.
+/// Whether a text has this form, in which a `9` is any digit.
 fn has_form(text: &[u8], form: &str) -> bool {
     let fits = |(byte, expected): (&u8, u8)| match expected {
         b'9' => byte.is_ascii_digit(),
@@ -122,7 +120,7 @@ fn without_ending(text: &str) -> &str {
         }
     }
     if let Some(rest) = without_florida(text.strip_suffix('.').unwrap_or(text))
-        && rest.as_bytes().last().is_some_and(|byte| is_separator(*byte))
+        && rest.ends_with(SEPARATORS)
     {
         return without_separators(rest);
     }
@@ -133,9 +131,8 @@ fn without_ending(text: &str) -> &str {
 fn names_florida(city: &str) -> bool {
     let text = without_separators(city);
     let ends = |text: &str| {
-        without_florida(without_separators(text)).is_some_and(|rest| {
-            rest.is_empty() || rest.as_bytes().last().is_some_and(|byte| is_separator(*byte))
-        })
+        let rest = without_florida(without_separators(text));
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(SEPARATORS))
     };
     ends(text) || without_zip(text).is_some_and(ends)
 }
@@ -209,7 +206,7 @@ pub fn city(filed: &str, state: &str) -> String {
             return known;
         }
     }
-    let text = text.trim_matches([' ', ',', '.', ';']);
+    let text = text.trim_matches(SEPARATORS);
     let (has_upper, has_lower) = (text.chars().any(char::is_uppercase), text.chars().any(char::is_lowercase));
     if has_upper != has_lower { title_case(text) } else { text.to_owned() }
 }
