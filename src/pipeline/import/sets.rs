@@ -79,8 +79,10 @@ pub(super) fn check_sets(
     for (set, parts) in &sets {
         let of_set = all.iter().filter(|file| file.set == *set && file.expected().part.is_some());
         check_mixed(of_set, parts, before)?;
-        check_size(parts)?;
-        check_newest(parts)?;
+        if let Some(median) = median(parts) {
+            check_size(parts, median)?;
+            check_newest(parts)?;
+        }
     }
     check_last_set(rows, before, max_short)
 }
@@ -115,8 +117,7 @@ fn median(parts: &[Text<'_>]) -> Option<u64> {
 }
 
 /// Refuses a part that is far smaller than most.
-fn check_size(parts: &[Text<'_>]) -> Checked {
-    let Some(median) = median(parts) else { return Ok(()) };
+fn check_size(parts: &[Text<'_>], median: u64) -> Checked {
     for (file, read, _) in parts {
         let records = read.sound.records();
         if records * SMALLEST_PART < median {
@@ -133,9 +134,6 @@ fn least(records: f64, max_short: f64) -> f64 {
 
 /// Refuses a part whose newest day is older than chance allows.
 fn check_newest(parts: &[Text<'_>]) -> Checked {
-    if median(parts).is_none() {
-        return Ok(());
-    }
     let all: u64 = parts.iter().map(|(_, read, _)| read.sound.records()).sum();
     for (file, read, _) in parts {
         let (records, Some(newest)) = (read.sound.records(), read.sound.newest()) else { continue };
