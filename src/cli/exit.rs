@@ -145,7 +145,7 @@ fn pipeline(error: &PipelineError) -> u8 {
         PipelineError::Import(SourceError::Incomplete { .. } | SourceError::TwoClaims { .. })
         | PipelineError::Industries { .. }
         | PipelineError::UnreadableRules { .. } => SETTINGS,
-        PipelineError::Import(_) | PipelineError::Spool(_) => STORAGE,
+        PipelineError::Import(_) => STORAGE,
         PipelineError::Table(_) | PipelineError::Write { .. } | PipelineError::PageGone { .. } => STORAGE,
         PipelineError::Aggregate(error) => aggregate(error),
         PipelineError::Export(error) => export(error),

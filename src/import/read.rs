@@ -82,17 +82,6 @@ pub struct Reading {
     pub ids: Option<HashSet<i64>>,
 }
 
-/// Why reading ended.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// A file of the state.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// A file of the spool.
-    #[error("cannot write to the spool: {0}")]
-    Spool(#[from] io::Error),
-}
-
 /// How files are read.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadOptions<'a> {
@@ -105,11 +94,11 @@ pub struct ReadOptions<'a> {
 }
 
 /// Reads files.
-pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Reading, ReadError> {
+pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Reading, SourceError> {
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(files[*at].bytes));
     let next = AtomicUsize::new(0);
-    let workers = rayon::broadcast(|thread| -> Result<WorkerRead, ReadError> {
+    let workers = rayon::broadcast(|thread| -> Result<WorkerRead, SourceError> {
         let mut worker = Worker::new(options.scratch, thread.index(), SPOOL_BYTES / thread.num_threads())?;
         while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
             // After an error, no thread begins another file.
@@ -179,7 +168,12 @@ impl Worker {
         })
     }
 
-    fn read(&mut self, number: usize, file: &SourceFile, options: ReadOptions<'_>) -> Result<(), ReadError> {
+    fn read(
+        &mut self,
+        number: usize,
+        file: &SourceFile,
+        options: ReadOptions<'_>,
+    ) -> Result<(), SourceError> {
         let copy = options.copies.map(|folder| NewCopy::create(folder, number)).transpose()?;
         let mut text = Hashed { text: file.open()?, hasher: blake3::Hasher::new(), copy };
         let mut found = FileRead::default();
@@ -194,7 +188,7 @@ impl Worker {
         found.fault = found.sound.fault(expected);
         read.or_else(|error| if is_over { Ok(()) } else { Err(file.failed(error)) })?;
         if let Some(fault) = found.fault.filter(|_| !expected.is_daily) {
-            return Err(file.unusable(fault).into());
+            return Err(file.unusable(fault));
         }
         // The digest and the copy are of all of it.
         io::copy(&mut text, &mut io::sink()).map_err(|error| file.failed(error))?;

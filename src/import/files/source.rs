@@ -57,6 +57,9 @@ pub enum SourceError {
     TwoClaims { one: String, other: String, what: String },
     #[error("{file}: {why}")]
     Implausible { file: String, why: String },
+    /// A file that an import writes between reading and merging.
+    #[error("cannot write the files of an import: {0}")]
+    Spool(#[from] io::Error),
 }
 
 impl SourceError {
@@ -70,6 +73,7 @@ impl SourceError {
                 io::ErrorKind::PermissionDenied => "make the files and their folder readable for this user",
                 _ => return of_io(source),
             },
+            Self::Spool(source) => return of_io(source),
             Self::Archive { .. } => "copy the archive again from the state's server",
             Self::Incomplete { .. } => {
                 "copy all of the set from the state's server, or move its files out of the folder"

@@ -112,10 +112,6 @@ fn check_size(parts: &[&Text], median: u64) -> Checked {
     Ok(())
 }
 
-fn least(records: f64, max_short: f64) -> f64 {
-    records * (1.0 - max_short / 100.0)
-}
-
 /// Refuses a part whose newest day is older than chance allows.
 fn check_newest(parts: &[&Text]) -> Checked {
     let all: u64 = parts.iter().map(|part| part.read.sound.records()).sum();
@@ -143,7 +139,7 @@ fn check_last_set(texts: &[Text], before: &Known, max_short: f64) -> Checked {
     for row in new.filter(|row| row.quarterly) {
         let last = places.get(&place_of(row)).and_then(|dates| dates.range(..row.source_date).next_back());
         if let Some((date, last)) =
-            last.filter(|(_, last)| records(row) + FEW < least(records(last), max_short))
+            last.filter(|(_, last)| records(row) + FEW < records(last) * (1.0 - max_short / 100.0))
         {
             let why = format!(
                 "it has {} records, and that of the set of {date} has {}",
