@@ -12,7 +12,7 @@ use super::sound::{Expected, Fault, Sound};
 use super::spool::{Entry, Spool, Spooled};
 use jiff::civil::Date;
 use serde::Serialize;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -70,8 +70,8 @@ pub struct FileRead {
 
 /// Everything that was read.
 pub struct Reading {
-    /// Of each file.
-    pub files: Vec<FileRead>,
+    /// Of each file, by its number.
+    pub files: BTreeMap<usize, FileRead>,
     /// Records by filing month.
     pub records: Vec<Spooled>,
     /// The filing month of each record, by bucket.
@@ -98,7 +98,7 @@ pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Read
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(files[*at].bytes));
     let next = AtomicUsize::new(0);
-    let workers = rayon::broadcast(|thread| -> Result<WorkerRead, SourceError> {
+    let workers = rayon::broadcast(|thread| -> Result<Reading, SourceError> {
         let mut worker = Worker::new(options.scratch, thread.index(), SPOOL_BYTES / thread.num_threads())?;
         while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
             // After an error, no thread begins another file.
@@ -109,7 +109,7 @@ pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Read
         Ok(worker.finish()?)
     });
     let mut reading = Reading {
-        files: vec![FileRead::default(); files.len()],
+        files: BTreeMap::new(),
         records: Vec::new(),
         places: Vec::new(),
         events: Vec::new(),
@@ -122,15 +122,12 @@ pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Read
 }
 
 impl Reading {
-    fn add(&mut self, worker: WorkerRead) {
-        for (at, found) in worker.files {
-            self.files[at] = found;
-        }
-        let [records, places, events] = worker.spooled;
-        self.records.push(records);
-        self.places.push(places);
-        self.events.push(events);
-        self.ids = self.ids.take().zip(worker.ids).map(|(mut all, more)| {
+    fn add(&mut self, other: Self) {
+        self.files.extend(other.files);
+        self.records.extend(other.records);
+        self.places.extend(other.places);
+        self.events.extend(other.events);
+        self.ids = self.ids.take().zip(other.ids).map(|(mut all, more)| {
             all.extend(more);
             all
         });
@@ -144,15 +141,7 @@ struct Worker {
     events: Spool,
     packed: Vec<u8>,
     ids: Option<HashSet<i64>>,
-    files: Vec<(usize, FileRead)>,
-}
-
-/// What one thread read.
-struct WorkerRead {
-    /// Records, places, events.
-    spooled: [Spooled; 3],
-    ids: Option<HashSet<i64>>,
-    files: Vec<(usize, FileRead)>,
+    files: BTreeMap<usize, FileRead>,
 }
 
 impl Worker {
@@ -164,7 +153,7 @@ impl Worker {
             events: spool("events")?,
             packed: Vec::new(),
             ids: Some(HashSet::new()),
-            files: Vec::new(),
+            files: BTreeMap::new(),
         })
     }
 
@@ -197,7 +186,7 @@ impl Worker {
         if let Some(copy) = text.copy {
             copy.keep(&found.digest)?;
         }
-        self.files.push((number, found));
+        self.files.insert(number, found);
         Ok(())
     }
 
@@ -271,9 +260,14 @@ impl Worker {
     }
 
     /// Writes what is still in memory.
-    fn finish(self) -> io::Result<WorkerRead> {
-        let spooled = [self.records.finish()?, self.places.finish()?, self.events.finish()?];
-        Ok(WorkerRead { spooled, ids: self.ids, files: self.files })
+    fn finish(self) -> io::Result<Reading> {
+        Ok(Reading {
+            files: self.files,
+            records: vec![self.records.finish()?],
+            places: vec![self.places.finish()?],
+            events: vec![self.events.finish()?],
+            ids: self.ids,
+        })
     }
 }
 

@@ -119,7 +119,7 @@ struct ReadNew {
 fn read_new(import: &Import<'_>, before: &Known) -> Result<ReadNew> {
     let options = ReadOptions { today: import.today, scratch: import.scratch, copies: import.copies };
     let mut reading = read_files(&import.files, options)?;
-    let reads = std::mem::take(&mut reading.files);
+    let reads = std::mem::take(&mut reading.files).into_values().collect();
     let nothing = Known::default();
     let known = if import.is_rebuilt { &nothing } else { before };
     let mut texts = known.texts_of(&import.files, reads, import.observed_at, import.run_id);
