@@ -210,13 +210,7 @@ fn terms(staging: &Staging, import: &Import<'_>, before: &Known, read: &ReadNew)
 
 fn deltas(staging: &Staging, made: &Made) -> BTreeMap<String, TableDelta> {
     let total = |table: Table| staging.manifests().get(table.name()).map_or(0, |manifest| manifest.rows);
-    let filings = TableDelta {
-        read: made.read,
-        added: made.added,
-        changed: made.changed,
-        total: total(Table::Filings),
-        ..TableDelta::default()
-    };
+    let filings = TableDelta { total: total(Table::Filings), ..made.filings };
     let others = [Table::Details, Table::Officers, Table::Events];
     let of_total = |table: Table| TableDelta { total: total(table), ..TableDelta::default() };
     let others = others.map(|table| (table.name().to_owned(), of_total(table)));

@@ -8,7 +8,7 @@ use crate::import::business::rows::Mapping;
 use crate::import::business::stored::{Existing, SourceKey, Sources};
 use crate::import::files::layout::Kind;
 use crate::import::spool::{Entry, Spooled, entries, push_entry};
-use crate::lake::{Month, MonthPart, PartWriter};
+use crate::lake::{Month, MonthPart, PartWriter, TableDelta};
 use crate::pipeline::error::Result;
 use crate::table::{ChangeRow, Table};
 use jiff::civil::Date;
@@ -45,9 +45,8 @@ pub(super) struct Made {
     pub(super) changes: Vec<ChangeRow>,
     /// Businesses whose changes since a date are replaced.
     pub(super) replaced: HashMap<i64, Date>,
-    pub(super) read: u64,
-    pub(super) added: u64,
-    pub(super) changed: u64,
+    /// Without the total.
+    pub(super) filings: TableDelta,
 }
 
 impl Made {
@@ -59,10 +58,10 @@ impl Made {
         terms: &Terms,
         mapping: &Mapping<'_>,
     ) -> Option<Merged> {
-        self.read += sources.records.len() as u64;
+        self.filings.read += sources.records.len() as u64;
         let mut merged = merge(known, sources, terms, mapping)?;
-        self.added += u64::from(merged.is_new);
-        self.changed += u64::from(merged.is_changed);
+        self.filings.added += u64::from(merged.is_new);
+        self.filings.changed += u64::from(merged.is_changed);
         self.changes.append(&mut merged.changes);
         self.replaced.extend(merged.changed_from.map(|from| (merged.business.filing.business_id, from)));
         Some(merged)
@@ -71,9 +70,9 @@ impl Made {
     pub(super) fn add(&mut self, other: Self) {
         self.changes.extend(other.changes);
         self.replaced.extend(other.replaced);
-        self.read += other.read;
-        self.added += other.added;
-        self.changed += other.changed;
+        self.filings.read += other.filings.read;
+        self.filings.added += other.filings.added;
+        self.filings.changed += other.filings.changed;
     }
 }
 
