@@ -187,7 +187,7 @@ async fn secured(tls: Option<&Tls>, stream: TcpStream) -> io::Result<Stream> {
     }
     match tls {
         Some(tls) => tls.accept(stream).await,
-        None => Ok(Stream::Plain(stream)),
+        None => Ok(Box::new(stream)),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::app::Site;
 use super::connection::{accept, connection};
-use super::wire::tls::Stream;
 use super::wire::waiting::{HEAD_TIMEOUT, Signs, within_deadlines};
 use crate::serve::metrics::CONTENT_TYPE;
 use http_body_util::Full;
@@ -29,7 +28,7 @@ pub(crate) async fn serve_metrics(listener: TcpListener, site: Arc<Site>) {
             std::future::ready(answer(&page, request.method(), request.uri().path()).map(Full::new))
         };
         let (docs_url, signs) = (Arc::clone(&site.docs_url), Signs::default());
-        let connection = connection(Stream::Plain(stream), docs_url, signs.clone(), respond);
+        let connection = connection(Box::new(stream), docs_url, signs.clone(), respond);
         connections.spawn(async move {
             if let Err(error) = within_deadlines(connection, signs, HEAD_TIMEOUT).await {
                 tracing::debug!(%error, "a connection to the metrics ended early");
