@@ -46,21 +46,11 @@ impl Signs {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wait {
-    /// For the rest of a head.
-    Head,
-    /// For the next request.
-    Next,
-    /// For nothing: the time of a request under way is not limited here.
-    Nothing,
-}
-
 /// The wait of a connection for its client.
 struct Waiting {
     signs: Signs,
-    seen: u64,
-    wait: Wait,
+    /// The turns at the last look, and whether a head was waited for.
+    seen: (u64, bool),
     keep_alive: Duration,
     /// Kept for the next wait: to push the end of a sleep back costs little.
     sleep: Option<Pin<Box<Sleep>>>,
@@ -69,7 +59,7 @@ struct Waiting {
 
 impl Waiting {
     const fn new(signs: Signs, keep_alive: Duration) -> Self {
-        Self { signs, seen: 0, wait: Wait::Head, keep_alive, sleep: None, is_timed: false }
+        Self { signs, seen: (0, true), keep_alive, sleep: None, is_timed: false }
     }
 
     /// Ready when the client has had its time.
@@ -86,27 +76,22 @@ impl Waiting {
         self.sleep.as_mut().map_or(Poll::Pending, |sleep| sleep.as_mut().poll(cx))
     }
 
-    /// How long the client has for what is waited for.
+    /// How long the client has for the rest of a head or for the next request; the time of a request under way is not limited here.
     const fn limit(&self) -> Option<Duration> {
-        match self.wait {
-            Wait::Head => Some(HEAD_TIMEOUT),
-            Wait::Next => Some(self.keep_alive),
-            Wait::Nothing => None,
+        match self.seen {
+            (turns, _) if !turns.is_multiple_of(2) => None,
+            (_, true) => Some(HEAD_TIMEOUT),
+            (_, false) => Some(self.keep_alive),
         }
     }
 
     fn follow(&mut self) {
         let Shared { turns, is_heard, .. } = &*self.signs.0;
         let turns = turns.load(Ordering::Relaxed);
-        let is_heard = is_heard.load(Ordering::Relaxed);
-        let wait = match (turns, turns.is_multiple_of(2)) {
-            (_, false) => Wait::Nothing,
-            (0, true) => Wait::Head,
-            (_, true) if is_heard => Wait::Head,
-            (_, true) => Wait::Next,
-        };
-        if (turns, wait) != (self.seen, self.wait) {
-            (self.seen, self.wait, self.is_timed) = (turns, wait, false);
+        // The first head is waited for from the beginning.
+        let now = (turns, turns == 0 || is_heard.load(Ordering::Relaxed));
+        if now != self.seen {
+            (self.seen, self.is_timed) = (now, false);
         }
     }
 }
