@@ -8,7 +8,7 @@ use super::http::app::Site;
 use super::http::connection::{Acceptor, ConnectionLimits};
 use super::http::host_guard::HostGuard;
 use super::http::metrics_listener::serve_metrics;
-use super::http::wire::tls::{Tls, TlsFiles, TlsWatch};
+use super::http::wire::tls::{Tls, TlsFiles};
 use super::key_watch::KeyWatch;
 use super::metrics::Metrics;
 use super::service::Service;
@@ -36,7 +36,7 @@ pub(crate) struct Server {
     /// `None` for fixed accounts.
     keys: Option<Arc<KeyWatch>>,
     listener: TcpListener,
-    tls: Option<(Arc<Tls>, TlsWatch)>,
+    tls: Option<Arc<Tls>>,
     metrics: Option<TcpListener>,
     linger: Duration,
     connections: ConnectionLimits,
@@ -75,11 +75,10 @@ impl Server {
         }
         let counting = Arc::clone(&site.service);
         background.spawn(async move { counting.meter.stay_connected(|| counting.now()).await });
-        let tls = self.tls.map(|(tls, watch)| {
-            background.spawn(self::watch(Arc::new(watch), Arc::clone(&site)));
-            tls
-        });
-        let mut acceptor = Acceptor::new(self.listener, tls, Arc::clone(&site), self.connections);
+        if let Some(tls) = &self.tls {
+            background.spawn(watch(Arc::clone(tls), Arc::clone(&site)));
+        }
+        let mut acceptor = Acceptor::new(self.listener, self.tls, Arc::clone(&site), self.connections);
         tokio::select! {
             () = shutdown => {}
             () = acceptor.accept() => {}

@@ -83,21 +83,21 @@ fn seen(pair: &Result<Pair, TlsError>) -> Seen {
     }
 }
 
-/// The certificate of a server.
+/// The certificate of a server. A new pair of files is used for connections from then on.
 pub(crate) struct Tls {
     files: TlsFiles,
     config: ArcSwap<ServerConfig>,
+    looks: Mutex<Looks>,
 }
 
 impl Tls {
     /// Reads the files for the first time.
-    pub(crate) fn open(files: TlsFiles) -> Result<(Arc<Self>, TlsWatch), TlsError> {
+    pub(crate) fn open(files: TlsFiles) -> Result<Arc<Self>, TlsError> {
         let pair = files.read()?;
         let config = ArcSwap::new(files.config(&pair)?);
         let seen = seen(&Ok(pair));
-        let tls = Arc::new(Self { files, config });
-        let looks = Looks { last: seen.clone(), settled: seen, is_refused: false };
-        Ok((Arc::clone(&tls), TlsWatch { tls, looks: Mutex::new(looks) }))
+        let looks = Mutex::new(Looks { last: seen.clone(), settled: seen, is_refused: false });
+        Ok(Arc::new(Self { files, config, looks }))
     }
 
     /// The connection of a client, once its handshake is done.
@@ -108,12 +108,22 @@ impl Tls {
             Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the TLS handshake took too long")),
         }
     }
-}
 
-/// Follows the files of a certificate: a new pair is used for connections from then on.
-pub(crate) struct TlsWatch {
-    tls: Arc<Tls>,
-    looks: Mutex<Looks>,
+    /// Uses a new pair, if it can be used.
+    fn is_refused(&self, pair: Result<Pair, TlsError>, metrics: &Metrics) -> bool {
+        match pair.and_then(|pair| self.files.config(&pair)) {
+            Ok(config) => {
+                self.config.store(config);
+                tracing::info!("the certificate has changed");
+                false
+            }
+            Err(error) => {
+                metrics.failed_reloads.inc();
+                tracing::warn!(%error, "the certificate has changed and cannot be used; the old one is still sent");
+                true
+            }
+        }
+    }
 }
 
 struct Looks {
@@ -125,12 +135,12 @@ struct Looks {
     is_refused: bool,
 }
 
-impl Watch for TlsWatch {
+impl Watch for Tls {
     const NAME: &'static str = "reading the certificate";
     const DEADLINE: Duration = Duration::from_secs(5);
 
     fn poll(&self, site: &Site) {
-        let pair = self.tls.files.read();
+        let pair = self.files.read();
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         if looks.has_news(seen(&pair)) {
             looks.is_refused = self.is_refused(pair, &site.metrics);
@@ -150,24 +160,6 @@ impl Looks {
         let is_settling = self.last != now;
         self.last = now.clone();
         !is_settling && std::mem::replace(&mut self.settled, now.clone()) != now
-    }
-}
-
-impl TlsWatch {
-    /// Uses a new pair, if it can be used.
-    fn is_refused(&self, pair: Result<Pair, TlsError>, metrics: &Metrics) -> bool {
-        match pair.and_then(|pair| self.tls.files.config(&pair)) {
-            Ok(config) => {
-                self.tls.config.store(config);
-                tracing::info!("the certificate has changed");
-                false
-            }
-            Err(error) => {
-                metrics.failed_reloads.inc();
-                tracing::warn!(%error, "the certificate has changed and cannot be used; the old one is still sent");
-                true
-            }
-        }
     }
 }
 
