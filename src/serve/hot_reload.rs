@@ -75,7 +75,7 @@ impl Watch for HotReload {
 
 impl HotReload {
     pub(super) fn new(source: IndexSource) -> Self {
-        Self { source, state: Mutex::default(), lost: Rarely::default() }
+        Self { source, state: Mutex::default(), lost: Rarely::once_a_minute() }
     }
 
     /// Loads the newest snapshot and serves it.

@@ -8,7 +8,7 @@
 //!
 //! # Files, in reading order
 //!
-//! - `rarely`: what is said at most once a minute
+//! - `rarely`: what is said only so often
 //! - `config`: what a server is started with, and why it cannot start
 //! - `server`: start, run, shutdown
 //! - `index`: all rows in memory, newest first

@@ -59,7 +59,7 @@ impl UsageWriter {
             lock,
             end: AtomicU64::new(end),
             is_unsynced: AtomicBool::new(false),
-            warnings: Rarely::default(),
+            warnings: Rarely::once_a_minute(),
             metrics,
             path,
         };

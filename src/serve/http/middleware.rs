@@ -69,7 +69,9 @@ impl Site {
         self.metrics.answered(reply.route, reply.response.status().as_u16(), took);
         if reply.response.status() == StatusCode::UNAUTHORIZED {
             self.metrics.refused_keys.inc();
-            self.refused_keys.note(peer, begun);
+            if let Some(requests) = self.refused_keys.due(begun) {
+                tracing::warn!(%peer, requests, "no valid key: answered 401");
+            }
         }
         log_access(&parts, &reply, &id, peer, took.as_micros());
         reply.response.map(Full::new)

@@ -58,8 +58,8 @@ impl SharedCounts {
             connection: ArcSwapOption::empty(),
             lost: Notify::new(),
             metrics,
-            warnings: Rarely::default(),
-            returns: Rarely::default(),
+            warnings: Rarely::once_a_minute(),
+            returns: Rarely::once_a_minute(),
             is_time_given: false,
         })
     }
