@@ -9,7 +9,7 @@
 use super::address::StoreAddress;
 use super::fault::Fault;
 use super::script::{Call, Outcome};
-use crate::contract::plan::PlanLimits;
+use crate::contract::plan::{Plan, PlanLimits};
 use crate::serve::auth::counted::{Admission, CountNotKept, MeterError, UsageMetrics};
 use crate::serve::rarely::Rarely;
 use arc_swap::ArcSwapOption;
@@ -188,14 +188,8 @@ impl SharedCounts {
         now: Timestamp,
         limit: u32,
     ) -> Result<(), Fault> {
-        let limits = PlanLimits {
-            rows_per_call: 0,
-            max_offset: 0,
-            window_days: 0,
-            per_minute: limit,
-            per_day: limit,
-            per_month: limit,
-        };
+        let requests = Plan::Starter.limits();
+        let limits = PlanLimits { per_minute: limit, per_day: limit, per_month: limit, ..requests };
         self.call(NOBODY, NOBODY, now, &limits).send(connection).await.map(|_| ())
     }
 }
