@@ -266,7 +266,7 @@ mod tests {
     }
 
     /// A disk on which each write takes this long, and which counts them.
-    #[derive(Clone)]
+    #[derive(Debug, Clone)]
     struct Slow(Duration, Arc<AtomicUsize>);
 
     impl Target for Slow {
@@ -278,6 +278,7 @@ mod tests {
     }
 
     /// A disk that is full until it is not.
+    #[derive(Debug)]
     struct Full(Arc<AtomicBool>);
 
     impl Target for Full {

@@ -4,6 +4,7 @@ use super::counted::{MeterError, UsageMetrics};
 use super::usage_account::Account;
 use super::usage_file::{Contents, Line, Place, open_locked, width};
 use crate::serve::rarely::Rarely;
+use std::fmt::Debug;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -12,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 /// The file behind a meter.
+#[derive(Debug)]
 pub(super) struct UsageWriter {
     path: PathBuf,
     /// Has the lock on the file.
@@ -26,7 +28,7 @@ pub(super) struct UsageWriter {
 }
 
 /// Where the lines go: a file, or a slow disk in a test.
-pub(super) trait Target: Send + Sync {
+pub(super) trait Target: Debug + Send + Sync {
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 }
 
@@ -101,11 +103,5 @@ impl UsageWriter {
         if self.warnings.is_due(Instant::now()) {
             tracing::warn!(path = %self.path.display(), %error, "request counts cannot be written; requests that are not in the file get 503");
         }
-    }
-}
-
-impl std::fmt::Debug for UsageWriter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("UsageWriter").field("path", &self.path).finish_non_exhaustive()
     }
 }
