@@ -27,18 +27,6 @@ pub struct Usage {
     month: u32,
 }
 
-/// Counts that a store keeps. Instants are milliseconds since 1970; a day and a month are known by their start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are those of `Usage`")]
-pub struct StoredCounts {
-    pub minute_since: i64,
-    pub minute: u32,
-    pub day_on: i64,
-    pub day: u32,
-    pub month_on: i64,
-    pub month: u32,
-}
-
 /// Eastern days for a store that has no time zones: yesterday, today, the next two days, and the day that ends them.
 /// Each is its start and that of its month, in milliseconds since 1970.
 pub fn days_around(now: Timestamp) -> [(i64, i64); 5] {
@@ -57,16 +45,19 @@ pub struct Refusal {
 }
 
 impl Usage {
-    /// The counts that a store keeps; `None` where it has instants that no clock shows.
-    pub fn of_store(stored: &StoredCounts) -> Option<Self> {
+    /// The counts that a store keeps of minute, day and month: since when, in milliseconds since 1970, and how many. `None` where it has
+    /// instants that no clock shows.
+    pub fn of_store(windows: [(i64, i64); 3]) -> Option<Self> {
         let instant = |millis| Timestamp::from_millisecond(millis).ok();
+        let [(minute_since, _), (day_on, _), (month_on, _)] = windows;
+        let [minute, day, month] = windows.map(|(_, count)| u32::try_from(count).unwrap_or(u32::MAX));
         Some(Self {
-            minute_since: Some(instant(stored.minute_since)?),
-            minute: stored.minute,
-            day_on: Some(eastern_day(instant(stored.day_on)?)),
-            day: stored.day,
-            month_on: Some(eastern_day(instant(stored.month_on)?)),
-            month: stored.month,
+            minute_since: Some(instant(minute_since)?),
+            minute,
+            day_on: Some(eastern_day(instant(day_on)?)),
+            day,
+            month_on: Some(eastern_day(instant(month_on)?)),
+            month,
         })
     }
 

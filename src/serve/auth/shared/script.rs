@@ -2,7 +2,7 @@
 
 use super::fault::{Fault, PATIENCE};
 use crate::contract::plan::PlanLimits;
-use crate::contract::usage::{StoredCounts, Usage, days_around};
+use crate::contract::usage::{Usage, days_around};
 use crate::serve::auth::counted::Admission;
 use crate::serve::auth::usage_account::MAX_KEYS;
 use jiff::Timestamp;
@@ -70,16 +70,8 @@ impl Call<'_> {
         let &[now, is_admitted, is_reset, minute_since, minute, day_on, day, month_on, month] = reply else {
             return None;
         };
-        let count = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
-        let stored = StoredCounts {
-            minute_since,
-            minute: count(minute),
-            day_on,
-            day: count(day),
-            month_on,
-            month: count(month),
-        };
-        let (usage, now) = (Usage::of_store(&stored)?, Timestamp::from_millisecond(now).ok()?);
+        let usage = Usage::of_store([(minute_since, minute), (day_on, day), (month_on, month)])?;
+        let now = Timestamp::from_millisecond(now).ok()?;
         let refusal = match is_admitted {
             1 => None,
             _ => Some(usage.refusal(now, self.limits)?),
