@@ -95,43 +95,68 @@ impl TextColumn {
     }
 }
 
-/// The texts of the rows that have one: the few values of a column that its short form cannot store.
+/// Texts of the rows or businesses that have one, found by their number.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct OverflowTexts {
-    rows: Vec<u32>,
+pub(crate) struct TextsByNumber<N> {
+    numbers: Vec<N>,
     texts: TextColumn,
 }
 
-impl OverflowTexts {
-    /// Adds the text of a row after the last one.
-    pub(crate) fn insert(&mut self, row: u32, text: &str) {
-        self.rows.push(row);
+impl<N: Copy + Ord> TextsByNumber<N> {
+    pub(crate) fn push(&mut self, number: N, text: &str) {
+        self.numbers.push(number);
         self.texts.push(text);
     }
 
-    pub(crate) fn get(&self, row: u32) -> Option<&str> {
-        let place = self.rows.binary_search(&row).ok()?;
+    /// The same texts, ready for [`TextsByNumber::get`].
+    pub(crate) fn sorted(mut self) -> Self {
+        if self.numbers.is_sorted() {
+            self.numbers.shrink_to_fit();
+            self.texts.shrink();
+            return self;
+        }
+        let mut order: Vec<u32> = (0_u32..).take(self.numbers.len()).collect();
+        order.sort_by_key(|place| self.numbers[*place as usize]);
+        Self { numbers: permuted(&self.numbers, &order), texts: self.texts.permuted(&order) }
+    }
+
+    /// The text of a number; of several the one that came last.
+    pub(crate) fn get(&self, number: N) -> Option<&str> {
+        let after = self.numbers.partition_point(|other| *other <= number);
+        let place = after.checked_sub(1).filter(|place| self.numbers[*place] == number)?;
         u32::try_from(place).ok().map(|place| self.texts.get(place))
     }
 
+    /// All texts of a number, in the order in which they came.
+    pub(crate) fn all(&self, number: N) -> impl Iterator<Item = &str> {
+        let first = self.numbers.partition_point(|other| *other < number);
+        let places = (first..self.numbers.len()).take_while(move |place| self.numbers[*place] == number);
+        places.filter_map(|place| u32::try_from(place).ok()).map(|place| self.texts.get(place))
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<N>() * self.numbers.capacity() + self.texts.bytes()
+    }
+}
+
+/// Texts by row: the few values of a column that its short form cannot store. Each is added after those of all rows before.
+pub(crate) type OverflowTexts = TextsByNumber<u32>;
+
+impl OverflowTexts {
     /// Adds the texts of another list, whose row 0 is row `first` here.
     pub(crate) fn append(&mut self, first: u32, other: &Self) {
-        self.rows.extend(other.rows.iter().map(|row| first + row));
+        self.numbers.extend(other.numbers.iter().map(|row| first + row));
         self.texts.append(&other.texts);
     }
 
     /// The same texts after the rows changed their order.
     pub(crate) fn permuted(&self, order: &[u32]) -> Self {
         let mut sorted = Self::default();
-        if !self.rows.is_empty() {
+        if !self.numbers.is_empty() {
             let texts = (0..).zip(order).filter_map(|(to, from)| Some((to, self.get(*from)?)));
-            texts.for_each(|(row, text)| sorted.insert(row, text));
+            texts.for_each(|(row, text)| sorted.push(row, text));
         }
         sorted
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        size_of::<u32>() * self.rows.capacity() + self.texts.bytes()
     }
 }
 
