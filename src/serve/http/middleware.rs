@@ -43,7 +43,11 @@ impl Site {
         // A client that disconnects while its body is read drops this future here.
         let in_flight = Counted::new(&self.metrics.in_flight);
         let (parts, body) = request.into_parts();
-        let (reply, parts) = match self.read(&parts, body).await {
+        let read = match head_rules::fault(&parts) {
+            Some((status, message)) => Err(BodyFault(status, message.to_owned())),
+            None => body::read(body, BODY_TIMEOUT).await,
+        };
+        let (reply, parts) = match read {
             Ok(bytes) => {
                 let request = Request::from_parts(parts, bytes);
                 let reply = self.work(self.route(&request), &id).await;
@@ -75,17 +79,6 @@ impl Site {
         }
         log_access(&parts, &reply, &id, peer, took.as_micros());
         reply.response.map(Full::new)
-    }
-
-    /// The body of a request whose head may be answered.
-    async fn read<B>(&self, parts: &Parts, body: B) -> Result<Bytes, BodyFault>
-    where
-        B: Body<Data = Bytes> + Unpin,
-    {
-        match head_rules::fault(parts) {
-            Some((status, message)) => Err(BodyFault(status, message.to_owned())),
-            None => body::read(body, BODY_TIMEOUT).await,
-        }
     }
 
     /// The answer of a route; 503 when too many requests are answered already, 500 when the route panics.
