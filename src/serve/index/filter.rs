@@ -53,8 +53,7 @@ impl Filter {
             filter.add(columns, Field::City, vec![columns.texts(CodedField::City).equal_to(city)])?;
         }
         if let Some(key) = &asked.industry {
-            let meaning = IndustryMeaning::of(key, industries).unwrap_or_default();
-            filter.add(columns, Field::Industry, meaning.codes(columns))?;
+            filter.add(columns, Field::Industry, IndustryMeaning::of(key, industries)?.codes(columns))?;
         }
         Some(filter)
     }
@@ -103,7 +102,7 @@ fn codes_of_zip(zips: &Dictionary, zip: &ZipPrefix) -> Range<u32> {
 }
 
 /// The sectors and types of an industry key.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IndustryMeaning {
     pub(crate) sectors: Vec<String>,
     pub(crate) types: Vec<String>,
