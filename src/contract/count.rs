@@ -15,7 +15,7 @@ pub struct DailyCount {
 }
 
 /// Counts of one county.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct County {
     /// Key in capitals, for the county path.

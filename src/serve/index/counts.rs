@@ -178,14 +178,7 @@ fn county_places(columns: &Columns, names: &[CountyName]) -> Vec<Option<usize>> 
 }
 
 fn empty_county(county: &CountyName) -> County {
-    County {
-        key: county.key.clone(),
-        name: county.name.clone(),
-        filings_last_7_days: 0,
-        filings_last_30_days: 0,
-        filings_previous_30_days: 0,
-        active_businesses: 0,
-    }
+    County { key: county.key.clone(), name: county.name.clone(), ..County::default() }
 }
 
 fn count_filing(county: &mut County, days_ago: i32) {
