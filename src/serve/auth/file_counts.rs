@@ -6,13 +6,11 @@
 //!
 //! The file is synced once a second, so a power cut loses at most the counts of the last second.
 
-use super::counted::{Admission, CountNotKept, MeterError, UsageMetrics};
+use super::counted::{Admission, CountNotKept, MeterError, UsageMetrics, Use};
 use super::usage_account::{Account, reserve};
 use super::usage_file::{Line, Place};
 use super::usage_writer::UsageWriter;
-use crate::contract::plan::PlanLimits;
 use crate::serve::detached::detached;
-use jiff::Timestamp;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
@@ -46,21 +44,14 @@ impl FileCounts {
         Ok(Self { accounts, file: Some(Arc::new(file)), metrics, patience: PATIENCE })
     }
 
-    /// Counts one request of an account with one of its keys, and waits until the file has it. A request over a limit is refused and not
-    /// counted.
-    pub(super) async fn count(
-        &self,
-        account: &str,
-        key: &str,
-        now: Timestamp,
-        limits: &PlanLimits,
-    ) -> Result<Admission, CountNotKept> {
-        let account = self.account(account);
-        let refusal = account.admit(key, now, limits, |name| self.metrics.note_reset(name)).err();
+    /// Counts one request, and waits until the file has it. A request over a limit is refused and not counted.
+    pub(super) async fn count(&self, used: Use<'_>) -> Result<Admission, CountNotKept> {
+        let account = self.account(used.account);
+        let refusal = account.admit(used, |name| self.metrics.note_reset(name)).err();
         if refusal.is_none() && !account.is_kept() {
-            self.keep(&account, reserve(limits)).await.map_err(|_| CountNotKept)?;
+            self.keep(&account, reserve(used.limits)).await.map_err(|_| CountNotKept)?;
         }
-        Ok(Admission { refusal, left: account.remaining(now, limits) })
+        Ok(Admission { refusal, left: account.remaining(used.now, used.limits) })
     }
 
     /// Waits until the file has every request counted for an account so far.
@@ -129,8 +120,9 @@ impl FileCounts {
 mod tests {
     use super::*;
     use crate::contract::account::Remaining;
-    use crate::contract::plan::Plan;
+    use crate::contract::plan::{Plan, PlanLimits};
     use crate::serve::auth::usage_writer::Target;
+    use jiff::Timestamp;
     use std::path::Path;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use tempfile::TempDir;
@@ -158,7 +150,7 @@ mod tests {
     }
 
     async fn admit(meter: &FileCounts, account: &str, now: Timestamp, limits: &PlanLimits) {
-        let counted = meter.count(account, "key_1", now, limits).await.expect("written");
+        let counted = meter.count(Use { account, key: "key_1", now, limits }).await.expect("written");
         assert_eq!(counted.refusal, None);
     }
 
@@ -229,7 +221,7 @@ mod tests {
         let limits = PlanLimits { per_minute: 1_000, ..Plan::Agency.limits() };
         let meter = open(&path).expect("a meter");
         for key in ["key_1", "key_2"] {
-            meter.count("acme", key, NOW, &limits).await.expect("written");
+            meter.count(Use { account: "acme", key, now: NOW, limits: &limits }).await.expect("written");
             let text = std::fs::read_to_string(&path).expect("a line");
             assert!(text.contains(key), "{text}");
         }
@@ -295,7 +287,7 @@ mod tests {
         let limits = PlanLimits { per_minute: 99, ..Plan::Enterprise.limits() };
         let requests = (0..200).map(|number| {
             let account = ["acme", "other"][number % 2];
-            meter.count(account, "key_1", NOW, &limits)
+            meter.count(Use { account, key: "key_1", now: NOW, limits: &limits })
         });
         let counted = futures::future::join_all(requests).await;
         assert!(counted.iter().all(|counted| counted.is_ok()));
@@ -311,7 +303,10 @@ mod tests {
         let mut meter = on(&folder, hang);
         meter.patience = Duration::from_millis(100);
         let limits = Plan::Starter.limits();
-        assert_eq!(meter.count("acme", "key_1", NOW, &limits).await, Err(CountNotKept));
+        assert_eq!(
+            meter.count(Use { account: "acme", key: "key_1", now: NOW, limits: &limits }).await,
+            Err(CountNotKept)
+        );
         meter.sync();
         assert!(meter.close().await.is_err());
     }
@@ -323,7 +318,10 @@ mod tests {
         let meter = on(&folder, Full(Arc::clone(&is_full)));
         let limits = PlanLimits { per_minute: 1_000, ..Plan::Enterprise.limits() };
         for _ in 0..3 {
-            assert_eq!(meter.count("acme", "key_1", NOW, &limits).await, Err(CountNotKept));
+            assert_eq!(
+                meter.count(Use { account: "acme", key: "key_1", now: NOW, limits: &limits }).await,
+                Err(CountNotKept)
+            );
         }
         is_full.store(false, Ordering::Release);
         assert!(!meter.account("acme").is_kept());
@@ -339,8 +337,11 @@ mod tests {
         std::fs::write(&path, "{\"acc").expect("a file");
         let limits = Plan::Starter.limits();
         for spent in 1..=3 {
-            let counted =
-                open(&path).expect("a meter").count("acme", "key_1", NOW, &limits).await.expect("written");
+            let counted = open(&path)
+                .expect("a meter")
+                .count(Use { account: "acme", key: "key_1", now: NOW, limits: &limits })
+                .await
+                .expect("written");
             assert_eq!(counted.left.minute, 20 - spent);
         }
     }

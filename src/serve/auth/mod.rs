@@ -40,7 +40,7 @@ pub(crate) use access::Accounts;
 pub(super) use access::Caller;
 pub use access::LimitOverride;
 pub use counted::MeterError;
-pub(super) use counted::{Admission, UsageMetrics};
+pub(super) use counted::{Admission, UsageMetrics, Use};
 pub(super) use file_counts::FileCounts;
 pub(crate) use key_file::{KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState};
 pub use keys_error::KeysError;

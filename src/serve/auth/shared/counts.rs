@@ -8,9 +8,9 @@
 
 use super::address::StoreAddress;
 use super::fault::Fault;
-use super::script::{Call, Outcome};
+use super::script::{Outcome, call};
 use crate::contract::plan::{Plan, PlanLimits};
-use crate::serve::auth::counted::{Admission, CountNotKept, MeterError, UsageMetrics};
+use crate::serve::auth::counted::{Admission, CountNotKept, MeterError, UsageMetrics, Use};
 use crate::serve::rarely::Rarely;
 use arc_swap::ArcSwapOption;
 use jiff::Timestamp;
@@ -75,21 +75,15 @@ impl SharedCounts {
     }
 
     /// Counts a request.
-    pub(in crate::serve::auth) async fn count(
-        &self,
-        account: &str,
-        key: &str,
-        now: Timestamp,
-        limits: &PlanLimits,
-    ) -> Result<Admission, CountNotKept> {
+    pub(in crate::serve::auth) async fn count(&self, used: Use<'_>) -> Result<Admission, CountNotKept> {
         let Some(connection) = self.connection.load_full() else {
             self.metrics.failures.inc();
             return Err(CountNotKept);
         };
-        match self.call(account, key, now, limits).send(&connection).await {
+        match call(used, self.is_time_given, &connection).await {
             Ok(Outcome { counted, is_reset }) => {
                 if is_reset {
-                    self.metrics.note_reset(account);
+                    self.metrics.note_reset(used.account);
                 }
                 Ok(counted)
             }
@@ -99,10 +93,6 @@ impl SharedCounts {
                 Err(CountNotKept)
             }
         }
-    }
-
-    fn call<'a>(&self, account: &'a str, key: &'a str, now: Timestamp, limits: &'a PlanLimits) -> Call<'a> {
-        Call { account, key, limits, now, is_now_given: self.is_time_given }
     }
 
     /// Drops the connection of a call that failed, unless it is replaced already.
@@ -190,6 +180,7 @@ impl SharedCounts {
     ) -> Result<(), Fault> {
         let requests = Plan::Starter.limits();
         let limits = PlanLimits { per_minute: limit, per_day: limit, per_month: limit, ..requests };
-        self.call(NOBODY, NOBODY, now, &limits).send(connection).await.map(|_| ())
+        let of_nobody = Use { account: NOBODY, key: NOBODY, now, limits: &limits };
+        call(of_nobody, self.is_time_given, connection).await.map(|_| ())
     }
 }
