@@ -2,14 +2,14 @@
 
 use super::app::Site;
 use super::quota;
-use super::response::{HttpResponse, NOT_FOUND_OF, SNAPSHOT};
+use super::response::{HttpResponse, NOT_FOUND_OF, SNAPSHOT, bare};
 use hyper::body::Bytes;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
     ACCESS_CONTROL_REQUEST_METHOD, HeaderMap, HeaderValue, VARY,
 };
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, StatusCode};
 
 /// How long a browser keeps the answer to its question, in seconds.
 const MAX_AGE: &str = "600";
@@ -21,8 +21,7 @@ impl Site {
         let is_question =
             *request.method() == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
         self.host_guard.origins.of(headers).filter(|_| is_question)?;
-        let mut allowed = Response::new(Bytes::new());
-        *allowed.status_mut() = StatusCode::NO_CONTENT;
+        let mut allowed = bare(StatusCode::NO_CONTENT, "");
         let answer = allowed.headers_mut();
         answer.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD, POST"));
         answer.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE));

@@ -1,7 +1,9 @@
 //! Routes: path → key → operation → answer, or 304 when the client has the answer already.
 
 use super::app::{Site, bearer};
-use super::response::{HttpResponse, NOT_FOUND_OF, Reply, Tag, of_snapshot, response, tagged, with_header};
+use super::response::{
+    HttpResponse, NOT_FOUND_OF, Reply, Tag, bare, of_snapshot, response, tagged, with_header,
+};
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::{self, cut};
@@ -10,7 +12,7 @@ use crate::serve::mcp::endpoint as mcp;
 use crate::serve::service::{ApiError, NextPage, Versioned};
 use hyper::body::Bytes;
 use hyper::header::{HeaderMap, HeaderValue, LINK};
-use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper::{Method, Request, StatusCode, Uri};
 
 impl Site {
     pub(super) async fn route(&self, request: &Request<Bytes>) -> Reply {
@@ -72,11 +74,7 @@ impl Site {
         let response = of_snapshot(response(StatusCode::OK, "application/json", body), snapshot);
         // After the operation has succeeded: a client cannot have a 400 or a 404 cached.
         let answer = match tag(version, endpoint, uri) {
-            Some(tag) if tag.matches(headers) => {
-                let mut unchanged = Response::new(Bytes::new());
-                *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
-                tagged(unchanged, &tag)
-            }
+            Some(tag) if tag.matches(headers) => tagged(bare(StatusCode::NOT_MODIFIED, ""), &tag),
             Some(tag) => tagged(response, &tag),
             None => response,
         };

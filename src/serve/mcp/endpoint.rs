@@ -9,7 +9,7 @@ use crate::contract::query::quoted;
 use crate::serve::auth::{Admission, Caller};
 use crate::serve::http::app::Site;
 use crate::serve::http::app::bearer;
-use crate::serve::http::response::{HttpResponse, Reply, of_snapshot, response};
+use crate::serve::http::response::{HttpResponse, Reply, bare, of_snapshot, response};
 use crate::serve::service::{ApiError, Service, Versioned};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
@@ -182,9 +182,7 @@ async fn jsonify_reply(
         return response(status, "application/json", body);
     }
     if bytes.is_empty() && status.is_success() {
-        let mut accepted = Response::new(bytes);
-        *accepted.status_mut() = status;
-        return accepted;
+        return bare(status, bytes);
     }
     let text = String::from_utf8_lossy(&bytes);
     match status {
