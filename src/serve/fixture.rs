@@ -1,7 +1,6 @@
 //! A small Florida for the tests of this module.
 
-use super::auth::access::Accounts;
-use super::auth::usage_meter::Meter;
+use super::auth::{Accounts, Meter};
 use super::http::app::Site;
 use super::http::host_guard::HostGuard;
 use super::index::Index;

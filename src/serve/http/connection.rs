@@ -1,7 +1,6 @@
 //! Connections: accepted up to a limit, timed out, and shut down without losing a request.
 
-use super::app::RETRY_SECS;
-use super::app::Site;
+use super::app::{RETRY_SECS, Site};
 use super::wire::peers::Peers;
 use super::wire::socket::Socket;
 use super::wire::tls::{Stream, Tls};

@@ -3,7 +3,7 @@
 //! A tag is a hash of what the answer depends on, not of its body.
 
 use crate::contract::account::Remaining;
-use crate::serve::auth::access::Caller;
+use crate::serve::auth::Caller;
 use hyper::body::Bytes;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH};
 use hyper::{Response, StatusCode};

@@ -1,8 +1,7 @@
 //! Loading a snapshot: all its tables that the API shows.
 
-use super::files::LoadError;
-use super::files::each_row;
-use super::{files, filings};
+use super::files::{self, LoadError, each_row};
+use super::filings;
 use crate::contract::business::Officer;
 use crate::contract::reference::Industries;
 use crate::serve::index::builder::SeenChange;

@@ -1,16 +1,12 @@
 //! The service: keys, quotas, the current view, and the choice of the operation.
 
-use super::operations::ApiError;
-use super::operations::{self, NextPage, PageAnswer};
-use super::operations::{View, data_json, json};
+use super::operations::{self, ApiError, NextPage, PageAnswer, View, data_json, json};
 use crate::contract::account::{Account, AccountLimits, Remaining};
 use crate::contract::argument::Arguments;
 use crate::contract::eastern::eastern_day;
 use crate::contract::endpoint::{DATA_SCOPE, Endpoint};
 use crate::contract::reference::{EntityType, EntityTypeEntry};
-use crate::serve::auth::access::{Accounts, Caller};
-use crate::serve::auth::usage_meter::Meter;
-use crate::serve::auth::{Admission, Use};
+use crate::serve::auth::{Accounts, Admission, Caller, Meter, Use};
 use crate::serve::index::Index;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use jiff::Timestamp;
