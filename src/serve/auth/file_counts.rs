@@ -21,7 +21,6 @@ use tokio::time::timeout;
 /// How long an answer waits for its account's line.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-#[derive(Debug)]
 pub(crate) struct FileCounts {
     accounts: RwLock<HashMap<String, Arc<Account>>>,
     file: Option<Arc<UsageWriter>>,
@@ -97,7 +96,7 @@ impl FileCounts {
             Ok(Ok(written)) => written,
             _ => Err(io::ErrorKind::TimedOut.into()),
         }
-        .map_err(|error| MeterError::Storage(file.path().to_owned(), error))
+        .map_err(|error| MeterError::Storage(file.path.clone(), error))
     }
 
     fn account(&self, name: &str) -> Arc<Account> {
@@ -121,7 +120,6 @@ mod tests {
     use super::*;
     use crate::contract::account::Remaining;
     use crate::contract::plan::{Plan, PlanLimits};
-    use crate::serve::auth::usage_writer::Target;
     use jiff::Timestamp;
     use std::path::Path;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -137,11 +135,14 @@ mod tests {
         FileCounts::open(path.to_owned(), UsageMetrics::default())
     }
 
-    /// A meter whose lines go to another target than its file.
-    fn on(folder: &TempDir, target: impl Target + 'static) -> FileCounts {
+    /// A meter whose lines go to another disk than its file.
+    fn on(
+        folder: &TempDir,
+        write_at: impl Fn(&[u8], u64) -> io::Result<()> + Send + Sync + 'static,
+    ) -> FileCounts {
         let mut meter = open(&folder.path().join("usage.jsonl")).expect("a meter");
         let file = meter.file.as_mut().and_then(Arc::get_mut).expect("a file");
-        file.target = Box::new(target);
+        file.write_at = Box::new(write_at);
         meter
     }
 
@@ -258,24 +259,18 @@ mod tests {
     }
 
     /// A disk on which each write takes this long, and which counts them.
-    #[derive(Debug, Clone)]
-    struct Slow(Duration, Arc<AtomicUsize>);
-
-    impl Target for Slow {
-        fn write_all_at(&self, _: &[u8], _: u64) -> io::Result<()> {
-            self.1.fetch_add(1, Ordering::Relaxed);
-            std::thread::sleep(self.0);
+    fn slow(took: Duration, writes: Arc<AtomicUsize>) -> impl Fn(&[u8], u64) -> io::Result<()> {
+        move |_, _| {
+            writes.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(took);
             Ok(())
         }
     }
 
     /// A disk that is full until it is not.
-    #[derive(Debug)]
-    struct Full(Arc<AtomicBool>);
-
-    impl Target for Full {
-        fn write_all_at(&self, _: &[u8], _: u64) -> io::Result<()> {
-            if self.0.load(Ordering::Acquire) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    fn full(is_full: Arc<AtomicBool>) -> impl Fn(&[u8], u64) -> io::Result<()> {
+        move |_, _| {
+            if is_full.load(Ordering::Acquire) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
         }
     }
 
@@ -283,7 +278,7 @@ mod tests {
     async fn requests_of_an_account_share_a_slow_write_and_accounts_do_not_wait_for_each_other() {
         let writes = Arc::<AtomicUsize>::default();
         let folder = tempfile::tempdir().expect("a folder");
-        let meter = on(&folder, Slow(Duration::from_millis(20), Arc::clone(&writes)));
+        let meter = on(&folder, slow(Duration::from_millis(20), Arc::clone(&writes)));
         let limits = PlanLimits { per_minute: 99, ..Plan::Enterprise.limits() };
         let requests = (0..200).map(|number| {
             let account = ["acme", "other"][number % 2];
@@ -299,7 +294,7 @@ mod tests {
     #[tokio::test]
     async fn a_write_that_hangs_refuses_its_request_after_a_bound_and_no_other() {
         let folder = tempfile::tempdir().expect("a folder");
-        let hang = Slow(Duration::from_hours(1), Arc::default());
+        let hang = slow(Duration::from_hours(1), Arc::default());
         let mut meter = on(&folder, hang);
         meter.patience = Duration::from_millis(100);
         let limits = Plan::Starter.limits();
@@ -315,7 +310,7 @@ mod tests {
     async fn a_full_disk_refuses_what_it_cannot_keep_until_it_has_room() {
         let is_full = Arc::new(AtomicBool::new(true));
         let folder = tempfile::tempdir().expect("a folder");
-        let meter = on(&folder, Full(Arc::clone(&is_full)));
+        let meter = on(&folder, full(Arc::clone(&is_full)));
         let limits = PlanLimits { per_minute: 1_000, ..Plan::Enterprise.limits() };
         for _ in 0..3 {
             assert_eq!(

@@ -8,7 +8,6 @@ use super::shared::SharedCounts;
 use jiff::Timestamp;
 
 /// The owner of the counts.
-#[derive(Debug)]
 pub(crate) enum Meter {
     /// This server alone, in a file or in memory.
     File(FileCounts),
