@@ -43,7 +43,7 @@ pub(crate) struct SharedCounts {
     warnings: Rarely,
     returns: Rarely,
     /// Whether requests are counted at the time of their caller: a test.
-    is_time_given: bool,
+    pub(super) is_time_given: bool,
 }
 
 impl SharedCounts {
@@ -62,12 +62,6 @@ impl SharedCounts {
             returns: Rarely::once_a_minute(),
             is_time_given: false,
         })
-    }
-
-    /// The same, counting at the time that each request is given.
-    #[cfg(test)]
-    pub(super) fn at_given_time(self) -> Self {
-        Self { is_time_given: true, ..self }
     }
 
     pub(in crate::serve::auth) fn is_usable(&self) -> bool {

@@ -33,7 +33,8 @@ fn now_of(redis: &Redis) -> Timestamp {
 
 /// Counts at given times, connected at `now`.
 async fn counts(redis: &Redis, now: Timestamp) -> SharedCounts {
-    let counts = SharedCounts::new(address(redis), UsageMetrics::default()).expect("counts").at_given_time();
+    let mut counts = SharedCounts::new(address(redis), UsageMetrics::default()).expect("counts");
+    counts.is_time_given = true;
     counts.begin(now).await.expect("connected");
     assert!(counts.is_usable());
     counts
