@@ -12,10 +12,18 @@ use serde_json::{Map, Value, json};
 pub(super) fn of_param(param: &Param) -> Map<String, Value> {
     let mut schema = into_map(of_kind(param.kind));
     if let Some(default) = param.default {
-        let number = default.parse::<u32>().ok().filter(|_| matches!(param.kind, ParamKind::Integer { .. }));
-        schema.insert("default".to_owned(), number.map_or_else(|| json!(default), |number| json!(number)));
+        schema.insert("default".to_owned(), value(param.kind, default));
     }
     schema
+}
+
+/// A value of a parameter that is given as text.
+pub(super) fn value(kind: ParamKind, text: &str) -> Value {
+    let is_number = matches!(kind, ParamKind::Integer { .. } | ParamKind::BusinessId);
+    match text.parse::<u64>() {
+        Ok(number) if is_number => json!(number),
+        _ => json!(text),
+    }
 }
 
 fn of_kind(kind: ParamKind) -> Value {
@@ -97,10 +105,7 @@ fn inlined(schema: &Value, components: &Map<String, Value>) -> Value {
 }
 
 fn into_map(schema: Value) -> Map<String, Value> {
-    match schema {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    }
+    serde_json::from_value(schema).unwrap_or_default()
 }
 
 #[cfg(test)]
