@@ -1,15 +1,10 @@
 //! Numbers as people read them.
 
+use crate::contract::count::with_commas;
+
 /// An integer with a comma every three digits.
 pub(super) fn integer(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut grouped = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
+    let grouped = with_commas(number.unsigned_abs());
     if number < 0 { format!("−{grouped}") } else { grouped }
 }
 
