@@ -47,7 +47,7 @@ impl ListingQuery {
 
     /// The total of the listing, and the rows of a page.
     pub(crate) fn page(&self, index: &Index, offset: usize, limit: usize) -> ListingPage {
-        let mut page = PageCollector::new(offset, limit);
+        let mut page = PageCollector { wanted: offset..offset + limit, seen: 0, rows: Vec::new() };
         if let Some(filter) = Filter::of(&self.filters, &index.columns, &index.industries) {
             let period = index.columns.uncoded.filed_between(self.first_day, self.last_day);
             match &self.name_prefix {
@@ -68,10 +68,6 @@ struct PageCollector {
 }
 
 impl PageCollector {
-    fn new(offset: usize, limit: usize) -> Self {
-        Self { wanted: offset..offset + limit, seen: 0, rows: Vec::new() }
-    }
-
     /// Adds the next rows, newest first.
     fn add(&mut self, count: usize, rows: impl Iterator<Item = u32>) {
         let next = self.seen..self.seen + count;
