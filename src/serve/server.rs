@@ -130,7 +130,7 @@ fn read(config: ServeConfig, address: SocketAddr) -> Result<(Site, HotReload, Op
     let metrics = Metrics::new(config.log_lines_dropped);
     let (keys, accounts) = accounts(config.accounts, config.plan_override, (config.clock)())?;
     let meter = open_meter(config.usage, metrics.usage.clone())?;
-    let host_guard = HostGuard::new(address, config.public_url.as_deref()).letting_in(config.origins);
+    let host_guard = HostGuard::new(address, config.public_url.as_deref(), config.origins);
     let base = config.public_url.unwrap_or_else(|| own_url(address, config.tls.as_ref()));
     let service = Service::new(None, accounts, meter, config.clock, config.today);
     let site = Site::new(service, base.trim_end_matches('/'), host_guard, metrics, config.random);

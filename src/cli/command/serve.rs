@@ -50,7 +50,7 @@ pub(crate) async fn serve(
         today: demo.as_ref().map(|_| session.today).or(session.common.today),
         tls,
         public_url: arguments.public_url.clone(),
-        origins: Origins::new(arguments.cors_origin.clone()),
+        origins: Origins(arguments.cors_origin.clone()),
         random: session.random("request ids")?,
         connections: ConnectionLimits {
             all: connections(arguments.max_connections, (session.world.max_open_files)()),
