@@ -69,10 +69,7 @@ impl Socket {
             return written;
         }
         let timeout = self.write_timeout.get_or_insert_with(|| Box::pin(sleep(WRITE_TIMEOUT)));
-        match timeout.as_mut().poll(cx) {
-            Poll::Ready(()) => Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client reads nothing"))),
-            Poll::Pending => Poll::Pending,
-        }
+        timeout.as_mut().poll(cx).map(|()| Err(Error::new(ErrorKind::TimedOut, "the client reads nothing")))
     }
 
     fn poll_substitute(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
