@@ -44,23 +44,16 @@ impl RowTable {
             let added: Vec<u32> = rows.by_ref().take(Self::ADDED_AT_ONCE).collect();
             let keyed = added.iter().map(|row| (key_of(*row), *row));
             for (key, row) in by_group(keyed, 1 << Self::PART_BITS, part).0 {
-                if !table.insert(row, key, &key_of) {
-                    twice = Some(row);
+                let known = |other: &u32| key_of(*other) == key;
+                match table.0.entry(hash(key), known, |other| hash(key_of(*other))) {
+                    Entry::Occupied(_) => twice = Some(row),
+                    Entry::Vacant(free) => {
+                        free.insert(row);
+                    }
                 }
             }
         }
         (table, twice)
-    }
-
-    /// Adds a row unless its key is known; false when it is.
-    fn insert(&mut self, row: u32, key: u64, key_of: impl Fn(u32) -> u64) -> bool {
-        match self.0.entry(hash(key), |other| key_of(*other) == key, |other| hash(key_of(*other))) {
-            Entry::Occupied(_) => false,
-            Entry::Vacant(free) => {
-                free.insert(row);
-                true
-            }
-        }
     }
 
     fn find(&self, key: u64, key_of: impl Fn(u32) -> u64) -> Option<u32> {
