@@ -183,11 +183,6 @@ impl CodedColumn {
         }
     }
 
-    /// Makes room for more rows.
-    pub(crate) fn reserve(&mut self, rows: usize) {
-        self.codes.reserve(rows);
-    }
-
     pub(crate) fn append(&mut self, other: &Self) {
         self.extend(other.values.iter().map(|text| &**text), other.codes.iter().map(|code| *code as usize));
     }

@@ -205,7 +205,7 @@ impl RowBuffer {
     pub(crate) fn reserve(&mut self, rows: usize, name_bytes: usize) {
         self.uncoded.reserve(rows, name_bytes);
         self.listed.reserve(rows);
-        self.coded.iter_mut().for_each(|column| column.reserve(rows));
+        self.coded.iter_mut().for_each(|column| column.codes.reserve(rows));
     }
 
     pub(crate) fn append(&mut self, other: Self) {
