@@ -8,7 +8,7 @@
 
 use super::address::StoreAddress;
 use super::fault::Fault;
-use super::script::{Outcome, call};
+use super::script::call;
 use crate::contract::plan::{Plan, PlanLimits};
 use crate::serve::auth::counted::{Admission, CountNotKept, MeterError, UsageMetrics, Use};
 use crate::serve::rarely::Rarely;
@@ -75,7 +75,7 @@ impl SharedCounts {
             return Err(CountNotKept);
         };
         match call(used, self.is_time_given, &connection).await {
-            Ok(Outcome { counted, is_reset }) => {
+            Ok((counted, is_reset)) => {
                 if is_reset {
                     self.metrics.note_reset(used.account);
                 }

@@ -20,21 +20,13 @@ pub(super) fn hash_of(account: &str) -> String {
     format!("sunlake:usage:{{{account}}}")
 }
 
-/// What a call did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Outcome {
-    pub(super) counted: Admission,
-    /// Whether counts of days to come were reset.
-    pub(super) is_reset: bool,
-}
-
 /// Counts a request in one round trip; in three where the store does not have the script yet. The store gets the days around the time of
-/// this server. It counts at its own time, or at that one where `is_now_given`.
+/// this server. It counts at its own time, or at that one where `is_now_given`. Also returns whether counts of days to come were reset.
 pub(super) async fn call(
     used: Use<'_>,
     is_now_given: bool,
     connection: &MultiplexedConnection,
-) -> Result<Outcome, Fault> {
+) -> Result<(Admission, bool), Fault> {
     let PlanLimits { per_minute, per_day, per_month, .. } = *used.limits;
     let mut call = COUNT.key(hash_of(used.account));
     if is_now_given {
@@ -56,7 +48,7 @@ pub(super) async fn call(
     })
 }
 
-fn outcome(reply: &[i64], limits: &PlanLimits) -> Option<Outcome> {
+fn outcome(reply: &[i64], limits: &PlanLimits) -> Option<(Admission, bool)> {
     let &[now, is_admitted, is_reset, minute_since, minute, day_on, day, month_on, month] = reply else {
         return None;
     };
@@ -66,6 +58,5 @@ fn outcome(reply: &[i64], limits: &PlanLimits) -> Option<Outcome> {
         1 => None,
         _ => Some(usage.refusal(now, limits)?),
     };
-    let counted = Admission { refusal, left: usage.remaining(now, limits) };
-    Some(Outcome { counted, is_reset: is_reset == 1 })
+    Some((Admission { refusal, left: usage.remaining(now, limits) }, is_reset == 1))
 }
