@@ -1,9 +1,10 @@
 //! The parameters of one request, read through the table of parameters, and the page that `limit` and `offset` ask for.
 
+use super::super::eastern::parse_date;
 use super::super::error::Violation;
 use super::super::plan::PlanLimits;
 use super::endpoint::Endpoint;
-use super::param::{DEFAULT_LIMIT, Param, ParamKind, ParamLocation, Value};
+use super::param::{DEFAULT_LIMIT, Param, ParamKind, ParamLocation};
 use super::query::{cut, decode_segment, quoted, split};
 use jiff::civil::Date;
 use serde_json::{Map, Value as Json};
@@ -14,7 +15,7 @@ use std::collections::HashSet;
 pub struct Arguments {
     endpoint: Endpoint,
     given: Vec<&'static str>,
-    values: Vec<(&'static str, Value)>,
+    values: Vec<(&'static str, String)>,
     violations: Vec<Violation>,
     /// The same, so that each is reported once.
     seen: HashSet<Violation>,
@@ -62,28 +63,19 @@ impl Arguments {
         self.given.contains(&name)
     }
 
-    /// The text, choice, ZIP or identifier that was sent, if it is valid.
+    /// The value that was sent, if it is valid.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.values.iter().find_map(|(at, value)| match value {
-            Value::Text(text) if *at == name => Some(text.as_str()),
-            _ => None,
-        })
+        self.values.iter().find(|(at, _)| *at == name).map(|(_, text)| text.as_str())
     }
 
     /// The integer that was sent, if it is valid.
     pub fn integer(&self, name: &str) -> Option<u32> {
-        self.values.iter().find_map(|(at, value)| match value {
-            Value::Integer(number) if *at == name => Some(*number),
-            _ => None,
-        })
+        self.text(name)?.parse().ok()
     }
 
     /// The day that was sent, if it is valid.
     pub fn day(&self, name: &str) -> Option<Date> {
-        self.values.iter().find_map(|(at, value)| match value {
-            Value::Day(day) if *at == name => Some(*day),
-            _ => None,
-        })
+        self.text(name).and_then(parse_date)
     }
 
     /// Every rule broken so far.
@@ -162,12 +154,11 @@ impl Arguments {
     }
 
     fn take(&mut self, param: &'static Param, text: &str) {
-        match param.kind.read(text) {
-            Some(value) => {
-                self.given.push(param.name);
-                self.values.push((param.name, value));
-            }
-            None => self.refuse_text(param, text),
+        if param.kind.allows(text) {
+            self.given.push(param.name);
+            self.values.push((param.name, text.to_owned()));
+        } else {
+            self.refuse_text(param, text);
         }
     }
 

@@ -4,7 +4,6 @@ use super::bit_slices::{FieldTest, RowTest};
 use super::columns::{CodedField, Columns};
 use super::dictionary::Dictionary;
 use super::packed_row::{Field, Place, flag};
-use crate::contract::id::ZipPrefix;
 use crate::contract::reference::{EntityType, Industries};
 use std::ops::Range;
 
@@ -12,7 +11,7 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct FilterTexts {
     pub(crate) city: Option<String>,
-    pub(crate) zip: Option<ZipPrefix>,
+    pub(crate) zip: Option<String>,
     pub(crate) county: Option<String>,
     pub(crate) kind: Option<EntityType>,
     pub(crate) industry: Option<String>,
@@ -95,8 +94,8 @@ impl Filter {
 }
 
 /// The codes of a ZIP filter: five digits are exact, fewer are a prefix.
-fn codes_of_zip(zips: &Dictionary, zip: &ZipPrefix) -> Range<u32> {
-    match zip.as_str() {
+fn codes_of_zip(zips: &Dictionary, zip: &str) -> Range<u32> {
+    match zip {
         exact if exact.len() == 5 => zips.equal_to(exact),
         prefix => zips.with_prefix(prefix),
     }

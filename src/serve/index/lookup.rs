@@ -8,7 +8,7 @@ use super::month_files::MonthFiles;
 use super::name_order::NameOrder;
 use crate::contract::business::Officer;
 use crate::contract::count::{County, Stats};
-use crate::contract::id::{BusinessIdParam, DocumentNumber};
+use crate::contract::id::DocumentNumber;
 use crate::contract::reference::Industries;
 use crate::table::{OfficerRow, ShownDetail, ShownOfficer, TableError};
 use hashbrown::HashTable;
@@ -175,8 +175,8 @@ impl Index {
         self.tally.county_counts(&self.columns, &self.county_names, today)
     }
 
-    pub(crate) fn row_of_id(&self, id: BusinessIdParam) -> Option<u32> {
-        self.by_id.find(id.value()?.cast_unsigned(), |row| self.columns.uncoded.id_key(row))
+    pub(crate) fn row_of_id(&self, id: i64) -> Option<u32> {
+        self.by_id.find(id.cast_unsigned(), |row| self.columns.uncoded.id_key(row))
     }
 
     /// The row of a document number; the newest one when several rows have it.

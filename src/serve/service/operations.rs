@@ -5,7 +5,7 @@ use crate::contract::count::DailyCount;
 use crate::contract::daily::{CheckedDay, checked_days};
 use crate::contract::eastern::{epoch_days, minus_days};
 use crate::contract::error::{ErrorBody, Message, Violation};
-use crate::contract::id::{BusinessIdParam, CountyKey, DocumentNumber};
+use crate::contract::id::DocumentNumber;
 use crate::contract::page::{Data, Page, Pagination};
 use crate::contract::plan::PlanLimits;
 use crate::contract::search::CheckedSearch;
@@ -152,10 +152,11 @@ fn unreadable(error: TableError) -> ApiError {
 }
 
 fn row_of_id(view: &View, arguments: Arguments) -> Result<u32, ApiError> {
-    let id = arguments.text("id").and_then(BusinessIdParam::parse);
+    let id = arguments.text("id").map(str::to_owned);
     let id = arguments.finish(id)?;
     let absent = || ApiError::NotFound(Missing::Business, "no business has this id".to_owned());
-    view.index.row_of_id(id).ok_or_else(absent)
+    // No business has an id of more than 64 bits.
+    id.parse().ok().and_then(|id| view.index.row_of_id(id)).ok_or_else(absent)
 }
 
 fn never_fetched(missing: Missing) -> ApiError {
@@ -175,9 +176,9 @@ pub(super) fn daily_counts(view: &View, limits: &PlanLimits, arguments: Argument
 }
 
 pub(super) fn county(view: &View, arguments: Arguments) -> Answer {
-    let key = arguments.text("key").and_then(CountyKey::parse);
+    let key = arguments.text("key").map(str::to_ascii_uppercase);
     let key = arguments.finish(key)?;
-    let found = view.county_of_key.get(key.as_str()).cloned();
+    let found = view.county_of_key.get(&key).cloned();
     found.ok_or_else(|| {
         let message = format!("no county has the key {key}; the counties endpoint lists all keys");
         ApiError::NotFound(Missing::County, message)
