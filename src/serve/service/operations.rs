@@ -2,7 +2,7 @@
 
 use crate::contract::argument::{Arguments, CheckedPage};
 use crate::contract::count::DailyCount;
-use crate::contract::daily::{CheckedDay, checked_days};
+use crate::contract::daily::{checked_day, checked_days};
 use crate::contract::eastern::{epoch_days, minus_days};
 use crate::contract::error::{ErrorBody, Message, Violation};
 use crate::contract::id::DocumentNumber;
@@ -92,8 +92,8 @@ pub(super) fn search(view: &View, limits: &PlanLimits, mut arguments: Arguments)
 }
 
 pub(super) fn daily_filings(view: &View, limits: &PlanLimits, arguments: Arguments) -> PageAnswer {
-    let checked = CheckedDay::from_arguments(arguments, limits, view.today)?;
-    Ok(page(&view.index, limits, &ListingQuery::of_day(checked.date()), checked.page()))
+    let (day, of_day) = checked_day(arguments, limits, view.today)?;
+    Ok(page(&view.index, limits, &ListingQuery::of_day(day), of_day))
 }
 
 fn page(
