@@ -2,10 +2,10 @@
 //! business.
 
 use crate::lake::backend::disk::{Storage, TEMPORARY};
-use crate::lake::data_file::write_part;
+use crate::lake::data_file::{filed_dates, write_part};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in, part_name};
-use crate::lake::format::manifest::{FileEntry, StagedFile};
+use crate::lake::format::manifest::{Digest, FileEntry, StagedFile};
 use crate::lake::merge::change_log::FILE_ROWS;
 use crate::lake::snapshot::staging::{Staging, check_kept};
 use crate::table::{ABOUT_KEY, ChangeRow, Row as _, Table, sort_batch};
@@ -64,18 +64,19 @@ impl PartWriter {
         if !about.is_empty() {
             key_values.push((ABOUT_KEY, about.to_owned()));
         }
-        let (written, blake3) = write_part(&self.storage, table, rows, &staged, &key_values)?;
+        let Digest { bytes, blake3 } = write_part(&self.storage, table, rows, &staged, &key_values)?;
         let name = part_name(&blake3);
         let path = dir.join(&name);
         self.storage.rename(&staged, &path)?;
+        let (min_filed_date, max_filed_date) = filed_dates(rows);
         let entry = FileEntry {
             path: format!("{folder}/{name}"),
             origin_snapshot: None,
-            rows: written.rows,
-            bytes: written.bytes,
+            rows: rows.num_rows() as u64,
+            bytes,
             blake3,
-            min_filed_date: written.min_filed_date,
-            max_filed_date: written.max_filed_date,
+            min_filed_date,
+            max_filed_date,
         };
         Ok(StagedFile { entry, path, is_new: true, is_checked: Cell::new(true) })
     }

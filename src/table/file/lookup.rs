@@ -148,8 +148,7 @@ pub(super) mod tests {
     use crate::table::business::{DetailRow, OfficerRow, ShownDetail, ShownOfficer};
     use crate::table::file::kept_footers::{KeptFooters, footer_of};
     use crate::table::file::properties::ROW_GROUP_ROWS;
-    use crate::table::file::write::tests::{part, write_parquet, write_rows};
-    use crate::table::layout::FileLayout;
+    use crate::table::file::write::tests::{part, write_batch, write_rows};
     use crate::table::order::sort_batch;
     use crate::table::row::Row;
     use crate::table::tables::Table;
@@ -251,8 +250,7 @@ pub(super) mod tests {
         let rows: Vec<OfficerRow> = (1..=3_000).flat_map(|number| officers(2 * number)).collect();
         let batch = sort_batch(Table::Officers, &OfficerRow::batch(&rows).expect("a batch")).expect("sorted");
         let large = folder.path().join("large.parquet");
-        let layout = FileLayout { page_rows: None, ..FileLayout::from(Table::Officers) };
-        write_parquet(layout, [batch.clone()], &large, &[]).expect("written");
+        write_batch(None, &batch, &large, &[]).expect("written");
         let plain = folder.path().join("plain.parquet");
         let properties = WriterProperties::builder()
             .set_offset_index_disabled(true)

@@ -1,72 +1,52 @@
 //! Row groups of a Parquet file: their columns are encoded and compressed on all cores.
 
+use super::properties::ROW_GROUP_ROWS;
+use super::read::BATCH_ROWS;
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
-use parquet::arrow::arrow_writer::{
-    ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriter, ArrowWriterOptions, compute_leaves,
-};
+use arrow::datatypes::Schema;
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowWriter, ArrowWriterOptions, compute_leaves};
 use parquet::errors::Result;
-use parquet::file::writer::SerializedFileWriter;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::io::Write;
+use std::sync::Arc;
 
 /// Fewer rows are encoded sooner than another thread wakes.
 const ROWS_FOR_THREADS: usize = 2 * 1024;
 
-/// The row groups of a file being written.
-pub(super) struct RowGroups<W: Write + Send> {
-    file: SerializedFileWriter<W>,
-    factory: ArrowRowGroupWriterFactory,
-    schema: SchemaRef,
-    /// Of the row group that is filled; empty without one.
-    columns: Vec<ArrowColumnWriter>,
-    rows: usize,
-    /// Rows of a full row group.
-    most: usize,
-}
-
-impl<W: Write + Send> RowGroups<W> {
-    pub(super) fn new(sink: W, schema: SchemaRef, most: usize, options: ArrowWriterOptions) -> Result<Self> {
-        let writer = ArrowWriter::try_new_with_options(sink, schema.clone(), options)?;
-        let (file, factory) = writer.into_serialized_writer()?;
-        Ok(Self { file, factory, schema, columns: Vec::new(), rows: 0, most })
-    }
-
-    /// Adds rows, which must fit into the row group that is filled.
-    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        if self.columns.is_empty() {
-            self.columns = self.factory.create_column_writers(self.file.flushed_row_groups().len())?;
+/// Writes rows in row groups, and the footer. Returns the bytes of the file. Holds at most one encoded row group in memory.
+pub(super) fn write_groups(
+    sink: impl Write + Send,
+    schema: &Arc<Schema>,
+    rows: &RecordBatch,
+    options: ArrowWriterOptions,
+) -> Result<usize> {
+    let writer = ArrowWriter::try_new_with_options(sink, schema.clone(), options)?;
+    let (mut file, factory) = writer.into_serialized_writer()?;
+    for (number, rows) in pieces(rows, ROW_GROUP_ROWS).enumerate() {
+        let mut columns = factory.create_column_writers(number)?;
+        for batch in pieces(&rows, BATCH_ROWS) {
+            let mut leaves = Vec::with_capacity(columns.len());
+            for (field, column) in schema.fields().iter().zip(batch.columns()) {
+                leaves.extend(compute_leaves(field, column)?);
+            }
+            let work = columns.iter_mut().zip(leaves).collect();
+            shared(work, batch.num_rows(), |(column, leaf)| column.write(&leaf))?;
         }
-        let mut leaves = Vec::with_capacity(self.columns.len());
-        for (field, column) in self.schema.fields().iter().zip(batch.columns()) {
-            leaves.extend(compute_leaves(field, column)?);
-        }
-        let work = self.columns.iter_mut().zip(leaves).collect();
-        shared(work, batch.num_rows(), |(column, leaf)| column.write(&leaf))?;
-        self.rows += batch.num_rows();
-        if self.rows >= self.most { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        if self.columns.is_empty() {
-            return Ok(());
-        }
-        let columns = std::mem::take(&mut self.columns);
-        let chunks = shared(columns, self.rows, ArrowColumnWriter::close)?;
-        self.rows = 0;
-        let mut group = self.file.next_row_group()?;
+        let chunks = shared(columns, rows.num_rows(), ArrowColumnWriter::close)?;
+        let mut group = file.next_row_group()?;
         for chunk in chunks {
             chunk.append_to_row_group(&mut group)?;
         }
-        group.close().map(drop)
+        group.close()?;
     }
+    file.finish()?;
+    Ok(file.bytes_written())
+}
 
-    /// Writes the last row group and the footer. Returns the bytes of the file.
-    pub(super) fn finish(&mut self) -> Result<usize> {
-        self.flush()?;
-        self.file.finish()?;
-        Ok(self.file.bytes_written())
-    }
+/// The rows in pieces of at most this number.
+fn pieces(rows: &RecordBatch, most: usize) -> impl Iterator<Item = RecordBatch> + '_ {
+    let starts = (0..rows.num_rows()).step_by(most);
+    starts.map(move |start| rows.slice(start, most.min(rows.num_rows() - start)))
 }
 
 /// Does the work of some rows, on all cores where there are many. The results are in the order of the work.

@@ -1,48 +1,18 @@
-//! How a Parquet file of the lake is laid out: schema, order, bloom filters, pages.
+//! Schemas of the files: with and without Parquet's field ids, and checked.
 
 use super::error::TableError;
-use super::tables::Table;
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Schema, sort order and bloom filters of one file; of a table, or of an aggregate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileLayout {
-    pub(super) schema: SchemaRef,
-    /// The order of rows: columns, and whether they descend. Nulls come last.
-    pub(super) sort: &'static [(&'static str, bool)],
-    pub(super) bloom: &'static [&'static str],
-    /// Columns whose values rarely repeat. They get no dictionary.
-    pub(super) distinct: &'static [&'static str],
-    /// Columns with few different values. They are not compressed.
-    pub(super) repeated: &'static [&'static str],
-    /// Rows of a page at most, in a file from which single businesses are read; pages are large when none.
-    pub(super) page_rows: Option<usize>,
-}
-
-impl FileLayout {
-    /// The layout of an aggregate: any schema of stored types, in any order, without bloom filters.
-    pub fn new(schema: SchemaRef) -> Result<Self, TableError> {
-        if let Some(field) = schema.fields().iter().find(|field| !is_stored(field.data_type())) {
+/// Checks that the lake stores the types of an aggregate.
+pub(super) fn check_stored(schema: &Schema) -> Result<(), TableError> {
+    match schema.fields().iter().find(|field| !is_stored(field.data_type())) {
+        None => Ok(()),
+        Some(field) => {
             let (column, found) = (field.name().clone(), field.data_type().clone());
-            return Err(TableError::UnsupportedType { column, found });
-        }
-        Ok(Self { schema, sort: &[], bloom: &[], distinct: &[], repeated: &[], page_rows: None })
-    }
-}
-
-impl From<Table> for FileLayout {
-    fn from(table: Table) -> Self {
-        let (distinct, repeated) = (table.distinct(), table.repeated());
-        Self {
-            schema: table.schema(),
-            sort: table.sort(),
-            bloom: table.bloom(),
-            distinct,
-            repeated,
-            page_rows: table.page_rows(),
+            Err(TableError::UnsupportedType { column, found })
         }
     }
 }
@@ -117,16 +87,15 @@ fn type_words(field: &Field) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     #[test]
     fn types_that_other_tools_do_not_read_are_not_stored() {
         for kind in [DataType::UInt32, DataType::LargeUtf8, DataType::Utf8View, DataType::Date64] {
-            let schema = Arc::new(Schema::new(vec![Field::new("n", kind.clone(), false)]));
-            let error = FileLayout::new(schema).expect_err("no stored type");
+            let schema = Schema::new(vec![Field::new("n", kind.clone(), false)]);
+            let error = check_stored(&schema).expect_err("no stored type");
             assert!(matches!(error, TableError::UnsupportedType { found, .. } if found == kind));
         }
-        let schema = Arc::new(Schema::new(vec![Field::new("share", DataType::Float64, true)]));
-        assert!(FileLayout::new(schema).is_ok());
+        let schema = Schema::new(vec![Field::new("share", DataType::Float64, true)]);
+        assert!(check_stored(&schema).is_ok());
     }
 }
