@@ -7,11 +7,11 @@
 use super::account::Remaining;
 use super::eastern::{day_start, eastern_day, minus_days, plus_days};
 use super::plan::PlanLimits;
-use jiff::Timestamp;
 use jiff::civil::Date;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-const MINUTE_SECS: i64 = 60;
+const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
 /// Requests used by an account in its three windows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,7 +127,7 @@ impl Usage {
     fn at(self, now: Timestamp) -> Self {
         let mut current = if self.is_ahead(now) { Self::default() } else { self };
         let today = eastern_day(now);
-        let open = |since: &Timestamp| (0..MINUTE_SECS * 1_000).contains(&millis_between(*since, now));
+        let open = |since: &Timestamp| (0..MINUTE.as_secs() * 1_000).contains(&millis_between(*since, now));
         if !current.minute_since.as_ref().is_some_and(open) {
             (current.minute_since, current.minute) = (None, 0);
         }
@@ -154,9 +154,7 @@ impl Usage {
         if is_open {
             return None;
         }
-        let minute_end = self.minute_since.unwrap_or(now).as_second() + MINUTE_SECS;
-        let sub_second = self.minute_since.unwrap_or(now).subsec_nanosecond();
-        let minute = Timestamp::new(minute_end, sub_second).unwrap_or(Timestamp::MAX);
+        let minute = self.minute_since.unwrap_or(now).checked_add(MINUTE).unwrap_or(Timestamp::MAX);
         let today = eastern_day(now);
         let day = day_start(plus_days(self.day_on.unwrap_or(today), 1));
         let month = day_start(plus_days(self.month_on.unwrap_or(today).last_of_month(), 1));
