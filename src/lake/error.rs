@@ -148,11 +148,7 @@ impl From<TableError> for LakeError {
                 let found = found.parse().unwrap_or(u32::MAX);
                 Self::Newer { path, what: "schema version", found, known }
             }
-            TableError::MissingColumn { place, .. }
-            | TableError::UnknownColumn { place, .. }
-            | TableError::ColumnOrder { place, .. }
-            | TableError::ColumnType { place, .. }
-            | TableError::Null { place, .. } => Self::Schema { table: place, what },
+            TableError::Schema { place, what } => Self::Schema { table: place, what },
             TableError::UnsupportedType { column, .. } | TableError::Value { column, .. } => {
                 Self::Schema { table: format!("with column {column}"), what }
             }

@@ -11,15 +11,14 @@ use arrow::array::{
 ///
 /// # Errors
 ///
-/// [`TableError::MissingColumn`], [`TableError::ColumnType`]; [`TableError::Null`] for a null in a column that has none.
+/// [`TableError::Schema`] for a column that is missing or has another type, and for a null in a column that has none.
 pub(crate) fn typed_column<'a, A: Array + 'static>(
     batch: &'a RecordBatch,
     table: Table,
     name: &'static str,
 ) -> Result<&'a A, TableError> {
     let known = columns(table).iter().find(|column| column.name == name);
-    let missing =
-        || TableError::MissingColumn { place: format!("table {}", table.name()), column: name.to_owned() };
+    let missing = || TableError::no_column(format!("table {}", table.name()), name);
     known.ok_or_else(missing)?.of(batch, table)
 }
 

@@ -50,30 +50,25 @@ fn is_stored(kind: &DataType) -> bool {
 ///
 /// Metadata does not count. `place` names the table or file in errors.
 pub fn check_schema(found: &Schema, expected: &Schema, place: &str) -> Result<(), TableError> {
-    let (place, column) = (|| place.to_owned(), |field: &Field| field.name().clone());
+    let failed = |what: String| Err(TableError::Schema { place: place.to_owned(), what });
     for field in expected.fields() {
         if found.index_of(field.name()).is_err() {
-            return Err(TableError::MissingColumn { place: place(), column: column(field) });
+            return Err(TableError::no_column(place.to_owned(), field.name()));
         }
     }
     for field in found.fields() {
         if expected.index_of(field.name()).is_err() {
-            return Err(TableError::UnknownColumn { place: place(), column: column(field) });
+            return failed(format!("{place} has a column {} that its table does not know", field.name()));
         }
     }
     for (found, expected) in found.fields().iter().zip(expected.fields()) {
-        if found.name() != expected.name() {
-            let (expected, found) = (column(expected), column(found));
-            return Err(TableError::ColumnOrder { place: place(), expected, found });
+        let name = expected.name();
+        if found.name() != name {
+            return failed(format!("{place} has column {} where its table has {name}", found.name()));
         }
-        let same = found.data_type() == expected.data_type() && found.is_nullable() == expected.is_nullable();
-        if !same {
-            return Err(TableError::ColumnType {
-                place: place(),
-                column: column(expected),
-                expected: type_words(expected),
-                found: type_words(found),
-            });
+        if found.data_type() != expected.data_type() || found.is_nullable() != expected.is_nullable() {
+            let (found, expected) = (type_words(found), type_words(expected));
+            return failed(format!("column {name} of {place} is {found}, and must be {expected}"));
         }
     }
     Ok(())

@@ -74,10 +74,8 @@ impl KnownFile<'_> {
 
     /// Where a column is in the file.
     fn place(&self, column: &str) -> Result<usize, TableError> {
-        self.footer.schema().index_of(column).map_err(|_| TableError::MissingColumn {
-            place: self.path.display().to_string(),
-            column: column.to_owned(),
-        })
+        let place = self.footer.schema().index_of(column);
+        place.map_err(|_| TableError::no_column(self.path.display().to_string(), column))
     }
 }
 

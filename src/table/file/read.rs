@@ -96,15 +96,15 @@ pub fn read_batch(path: &Path, projection: Option<&[&str]>) -> Result<RecordBatc
 
 fn stream(footer: Footer, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
     let path = footer.path.clone();
-    let mut roots = Vec::new();
-    for name in projection.unwrap_or_default() {
-        roots.push(footer.schema().index_of(name).map_err(|_| TableError::MissingColumn {
-            place: path.display().to_string(),
-            column: (*name).to_owned(),
-        })?);
-    }
     let mask = match projection {
-        Some(_) => ProjectionMask::roots(footer.builder.parquet_schema(), roots),
+        Some(names) => {
+            let root = |name: &&str| {
+                let place = footer.schema().index_of(name);
+                place.map_err(|_| TableError::no_column(path.display().to_string(), name))
+            };
+            let roots = names.iter().map(root).collect::<Result<Vec<_>, _>>()?;
+            ProjectionMask::roots(footer.builder.parquet_schema(), roots)
+        }
         None => ProjectionMask::all(),
     };
     let reader = footer
