@@ -1,11 +1,13 @@
 //! Versions of the table: which files a snapshot adds and removes, as actions of the Delta protocol.
 
+use super::super::described::type_names;
 use super::super::error::ExportError;
 use super::super::outlet::{Pending, check_target, link_or_copy};
 use super::super::snapshot::snapshot;
 use super::log::{APP_ID, COMMITTED_AT, Log, entry_path};
 use crate::lake::{Commit, FileEntry, Lake};
-use crate::table::{Column, ColumnKind, Table, columns};
+use crate::table::{Column, Table, columns};
+use arrow::datatypes::DataType;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -156,20 +158,10 @@ fn statistics(file: &FileEntry) -> Value {
 
 /// The schema of the table in the form of the log.
 pub(super) fn schema_string() -> String {
-    let kind = |column: &Column| match column.kind {
-        ColumnKind::Int32 => "integer",
-        ColumnKind::Int64 => "long",
-        ColumnKind::Text => "string",
-        ColumnKind::Boolean => "boolean",
-        ColumnKind::Double => "double",
-        ColumnKind::Date => "date",
-        ColumnKind::Timestamp => "timestamp",
-    };
-    let field = |name: &str, kind: &str, nullable: bool, meaning: &str| json!({"name": name, "type": kind, "nullable": nullable, "metadata": {"comment": meaning}});
-    let mut fields: Vec<Value> = columns(Table::Filings)
-        .iter()
-        .map(|column| field(column.name, kind(column), column.nullable, column.meaning))
-        .collect();
-    fields.push(field("filed_month", "string", true, "month of filed_date, YYYY-MM"));
+    let field = |name: &str, kind: &DataType, nullable: bool, meaning: &str| json!({"name": name, "type": type_names(kind).delta, "nullable": nullable, "metadata": {"comment": meaning}});
+    let of_column =
+        |column: &Column| field(column.name, &column.kind.data_type(), column.nullable, column.meaning);
+    let mut fields: Vec<Value> = columns(Table::Filings).iter().map(of_column).collect();
+    fields.push(field("filed_month", &DataType::Utf8, true, "month of filed_date, YYYY-MM"));
     json!({"type": "struct", "fields": fields}).to_string()
 }

@@ -1,7 +1,6 @@
 //! Tables, columns and files of the catalogue, each with the snapshots that have it.
 
-use super::super::described::{lake_path, uuid};
-use super::shape::{ColumnShape, Shape};
+use super::super::described::{Described, DescribedColumn, uuid};
 use crate::lake::{Commit, FileEntry};
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,7 +53,7 @@ pub(super) struct TableLife {
 pub(super) struct ColumnLife {
     pub(super) id: u64,
     pub(super) order: usize,
-    pub(super) shape: ColumnShape,
+    pub(super) shape: DescribedColumn,
     pub(super) life: Life,
 }
 
@@ -125,13 +124,13 @@ impl TableLife {
     }
 
     /// Gives it the columns of a snapshot; returns whether they or the partitioning differ from those before.
-    pub(super) fn reshape(&mut self, number: u64, shape: &Shape, ids: &mut Ids) -> bool {
+    pub(super) fn reshape(&mut self, number: u64, shape: &Described, ids: &mut Ids) -> bool {
         self.about.clone_from(&shape.about);
         let mut is_other = false;
-        let wanted: Vec<(usize, &ColumnShape)> = (1..).zip(&shape.columns).collect();
+        let wanted: Vec<(usize, &DescribedColumn)> = (1..).zip(&shape.columns).collect();
         for column in self.columns.iter_mut().filter(|column| column.life.is_open()) {
-            let stays = |(order, shape): &&(usize, &ColumnShape)| {
-                *order == column.order && shape.is_stored_as(&column.shape)
+            let stays = |(order, shape): &&(usize, &DescribedColumn)| {
+                *order == column.order && is_stored_as(shape, &column.shape)
             };
             match wanted.iter().find(stays) {
                 Some((_, shape)) => column.shape.meaning.clone_from(&shape.meaning),
@@ -174,7 +173,7 @@ impl TableLife {
         let before = self.files.len();
         let mut gone: BTreeSet<(String, String)> = self.open.keys().cloned().collect();
         for entry in &commit.tables[&self.name].files {
-            let (key, path) = ((entry.path.clone(), entry.blake3.clone()), lake_path(commit, entry));
+            let (key, path) = ((entry.path.clone(), entry.blake3.clone()), commit.object_of(entry));
             gone.remove(&key);
             match self.open.get(&key) {
                 // Old snapshots are pruned first, so that the newest path lasts longest.
@@ -197,11 +196,9 @@ impl TableLife {
     }
 }
 
-impl ColumnShape {
-    /// Whether two columns differ in their meaning alone.
-    fn is_stored_as(&self, other: &Self) -> bool {
-        (&self.name, self.kind, self.nullable) == (&other.name, other.kind, other.nullable)
-    }
+/// Whether two columns differ in their meaning alone.
+fn is_stored_as(one: &DescribedColumn, other: &DescribedColumn) -> bool {
+    (&one.name, &one.kind, one.nullable) == (&other.name, &other.kind, other.nullable)
 }
 
 impl FileLife {

@@ -1,8 +1,9 @@
 //! The snapshots that are kept, oldest first, as versions of the catalogue.
 
+use super::super::described::Described;
 use super::super::error::ExportError;
 use super::life::{Ids, Life, TableLife};
-use super::shape::{Shape, Shapes};
+use super::shape::Shapes;
 use crate::lake::{Commit, Lake, LakeError};
 use crate::table::{VIEWS, View};
 use jiff::Timestamp;
@@ -77,7 +78,7 @@ impl Versions {
     fn add(
         &mut self,
         commit: &Commit,
-        shapes: &BTreeMap<String, Shape>,
+        shapes: &BTreeMap<String, Described>,
         footer: impl Fn(&str) -> Option<u32> + Copy,
     ) {
         let number = commit.snapshot;
@@ -116,7 +117,7 @@ impl Versions {
     fn take_views(
         &mut self,
         number: u64,
-        shapes: &BTreeMap<String, Shape>,
+        shapes: &BTreeMap<String, Described>,
         changes: &mut Vec<String>,
     ) -> bool {
         let before = changes.len();
