@@ -70,33 +70,44 @@ fn write_version(
     commit: &Commit,
 ) -> Result<DeltaVersion, ExportError> {
     let snapshot = lake.open_snapshot(commit);
-    let manifest = commit.tables.get(Table::Filings.name());
-    let parts: BTreeMap<&str, &FileEntry> =
-        manifest.iter().flat_map(|manifest| &manifest.files).map(|file| (part_path(file), file)).collect();
-    let removed: BTreeSet<String> =
-        log.files.iter().filter(|path| !parts.contains_key(path.as_str())).cloned().collect();
-    let mut actions = vec![provenance(commit)];
-    actions.extend(log.schema_actions(commit, schema_string()));
-    actions.push(json!({"txn": {"appId": APP_ID, "version": commit.snapshot}}));
-    let at = commit.committed_at.as_millisecond();
-    actions.extend(removed.iter().map(|path| remove(path, at)));
-    let mut added = Vec::new();
-    for (path, file) in parts.iter().filter(|(path, _)| !log.files.contains(**path)) {
+    let files = commit.files(Some(Table::Filings.name()));
+    let parts: BTreeMap<String, &FileEntry> = files.map(|file| (part_path(file), file)).collect();
+    let new = parts.iter().filter(|(path, _)| !log.files.contains(*path));
+    for (path, file) in new.clone() {
         link_or_copy(&snapshot.file(file)?, &folder.join(path), copy)?;
-        actions.push(add(path, file, at));
-        added.push((*path).to_owned());
     }
-    let version = log.next;
-    create_entry(folder, version, &actions, commit)?;
-    let made =
-        DeltaVersion { version, snapshot: commit.snapshot, added: added.len(), removed: removed.len() };
-    log.advance(commit.snapshot, added, &removed, schema_string());
+    let removed = log.files.iter().filter(|path| !parts.contains_key(*path)).count();
+    let made = DeltaVersion { version: log.next, snapshot: commit.snapshot, added: new.count(), removed };
+    let schema = schema_string();
+    let actions = actions(commit, log.schema_actions(commit, &schema), &log.files, &parts);
+    create_entry(folder, log.next, &actions, commit)?;
+    log.advance(commit.snapshot, parts.into_keys().collect(), schema);
     Ok(made)
 }
 
+/// The actions of a version: those of its schema, the files that it removes, and those that it adds.
+pub(super) fn actions(
+    commit: &Commit,
+    schema: Vec<Value>,
+    old: &BTreeSet<String>,
+    new: &BTreeMap<String, &FileEntry>,
+) -> Vec<Value> {
+    let at = commit.committed_at.as_millisecond();
+    let mut actions = vec![provenance(commit)];
+    actions.extend(schema);
+    actions.push(json!({"txn": {"appId": APP_ID, "version": commit.snapshot}}));
+    let gone = old.iter().filter(|path| !new.contains_key(*path));
+    actions.extend(
+        gone.map(|path| json!({"remove": {"path": path, "deletionTimestamp": at, "dataChange": true}})),
+    );
+    let added = new.iter().filter(|(path, _)| !old.contains(*path));
+    actions.extend(added.map(|(path, file)| add(path, file, at)));
+    actions
+}
+
 /// Path of a file in the table: its path in the lake without the folder `filings`.
-fn part_path(file: &FileEntry) -> &str {
-    file.path.split_once('/').map_or(file.path.as_str(), |(_, path)| path)
+fn part_path(file: &FileEntry) -> String {
+    file.path.split_once('/').map_or(file.path.as_str(), |(_, path)| path).to_owned()
 }
 
 /// Creates the log entry of a version, unless there is one.
@@ -113,7 +124,7 @@ fn create_entry(folder: &Path, version: u64, actions: &[Value], commit: &Commit)
 }
 
 /// The snapshot that a version comes from.
-pub(super) fn provenance(commit: &Commit) -> Value {
+fn provenance(commit: &Commit) -> Value {
     json!({"commitInfo": {
         "timestamp": commit.committed_at.as_millisecond(),
         "operation": "WRITE",
@@ -126,13 +137,8 @@ pub(super) fn provenance(commit: &Commit) -> Value {
     }})
 }
 
-/// A file that a version removes.
-pub(super) fn remove(path: &str, at: i64) -> Value {
-    json!({"remove": {"path": path, "deletionTimestamp": at, "dataChange": true}})
-}
-
 /// A file that a version adds, with its statistics. A folder of its path has the month.
-pub(super) fn add(path: &str, file: &FileEntry, at: i64) -> Value {
+fn add(path: &str, file: &FileEntry, at: i64) -> Value {
     let month = path.split('/').find_map(|folder| folder.split_once('='));
     let partition: Map<String, Value> =
         month.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect();
