@@ -51,7 +51,6 @@ macro_rules! filing_columns {
 
 filing_columns! {
     business_id: Int64Array,
-    document_number: StringArray,
     name: StringArray,
     entity_type: StringArray,
     status: StringArray,
@@ -59,13 +58,11 @@ filing_columns! {
     dissolved_date: Date32Array,
     city: StringArray,
     zip: StringArray,
-    county: StringArray,
     industry_sector: StringArray,
     industry_type: StringArray,
     listed: BooleanArray,
     first_seen_at: TimestampMicrosecondArray,
     changed_at: TimestampMicrosecondArray,
-    extra: StringArray,
 }
 
 #[cfg(test)]
@@ -84,13 +81,11 @@ mod tests {
         assert_eq!(filings.rows(), 1);
         assert_eq!(filings.business_id().expect("a column").value(0), 7);
         for texts in [
-            filings.document_number(),
             filings.name(),
             filings.entity_type(),
             filings.status(),
             filings.city(),
             filings.zip(),
-            filings.county(),
             filings.industry_sector(),
             filings.industry_type(),
         ] {
@@ -98,7 +93,6 @@ mod tests {
         }
         assert_eq!(filings.filed_date().expect("a column").value(0), 20_777);
         assert!(filings.dissolved_date().expect("a column").is_null(0));
-        assert!(filings.extra().expect("a column").is_null(0));
         assert!(filings.listed().expect("a column").value(0));
         for instants in [filings.first_seen_at(), filings.changed_at()] {
             assert_eq!(instants.expect("a column").value(0), 0);
