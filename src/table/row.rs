@@ -185,26 +185,16 @@ impl Cell for Timestamp {
     }
 }
 
-/// One column of a batch, checked, to be read cell by cell.
-pub(super) struct CellReader<'a, T: Cell> {
+/// Reads cell by cell the column of this name, its type and nulls checked.
+pub(super) fn cells<'a, T: Cell>(
+    batch: &'a RecordBatch,
+    table: Table,
     name: &'static str,
-    column: &'a T::Column,
-}
-
-impl<'a, T: Cell> CellReader<'a, T> {
-    /// The column of this name, its type and nulls checked.
-    pub(super) fn new(batch: &'a RecordBatch, table: Table, name: &'static str) -> Result<Self, TableError> {
-        Ok(Self { name, column: column_of::<T>(name, "").of(batch, table)? })
-    }
-
-    pub(super) fn get(&self, row: usize) -> Result<T, TableError> {
-        T::read(self.column, row).map_err(|(value, problem)| TableError::Value {
-            column: self.name.to_owned(),
-            row,
-            value,
-            problem,
-        })
-    }
+) -> Result<impl Fn(usize) -> Result<T, TableError> + 'a, TableError> {
+    let column: &'a T::Column = column_of::<T>(name, "").of(batch, table)?;
+    let value =
+        move |row, (value, problem)| TableError::Value { column: name.to_owned(), row, value, problem };
+    Ok(move |row| T::read(column, row).map_err(|found| value(row, found)))
 }
 
 /// The cells as a column of a batch; the array type follows from the cells' type.
@@ -249,12 +239,8 @@ macro_rules! table_row {
             fn rows(
                 batch: &arrow::array::RecordBatch,
             ) -> Result<Vec<Self>, $crate::table::error::TableError> {
-                $(let $field = $crate::table::row::CellReader::new(
-                    batch,
-                    Self::TABLE,
-                    stringify!($field),
-                )?;)*
-                (0..batch.num_rows()).map(|row| Ok(Self { $($field: $field.get(row)?),* })).collect()
+                $(let $field = $crate::table::row::cells(batch, Self::TABLE, stringify!($field))?;)*
+                (0..batch.num_rows()).map(|row| Ok(Self { $($field: $field(row)?),* })).collect()
             }
         }
     };
@@ -275,8 +261,8 @@ macro_rules! part_of {
                 batch: &arrow::array::RecordBatch,
             ) -> Result<Vec<$row>, $crate::table::error::TableError> {
                 let table = <$row as $crate::table::row::Row>::TABLE;
-                $(let $field = $crate::table::row::CellReader::new(batch, table, stringify!($field))?;)*
-                let row = |row| Ok($row { $($field: $field.get(row)?,)* ..$row::default() });
+                $(let $field = $crate::table::row::cells(batch, table, stringify!($field))?;)*
+                let row = |row| Ok($row { $($field: $field(row)?,)* ..$row::default() });
                 (0..batch.num_rows()).map(row).collect()
             }
         }
