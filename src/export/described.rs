@@ -2,7 +2,7 @@
 //! And the SQL of comments and views that is made of them.
 
 use super::error::ExportError;
-use crate::lake::{Commit, INVENTED, Lake, TableManifest};
+use crate::lake::{Commit, FileEntry, INVENTED, Lake, TableManifest};
 use crate::table::{ABOUT_KEY, Footer, Table, columns};
 use crate::table::{VIEWS, View};
 use arrow::datatypes::DataType;
@@ -103,8 +103,12 @@ pub(super) fn of_table(table: Table, manifest: &TableManifest) -> Described {
 
 /// Whether the paths of files have the month of their rows.
 pub(super) fn has_months(manifest: &TableManifest) -> bool {
-    let has_month = |path: &str| path.split('/').nth(1).is_some_and(|name| name.starts_with("filed_month="));
-    manifest.files.iter().any(|file| has_month(&file.path))
+    manifest.files.iter().any(|file| month_of(file).is_some())
+}
+
+/// The month of the rows of a file, where its path has it.
+pub(super) fn month_of(file: &FileEntry) -> Option<&str> {
+    file.path.split('/').nth(1)?.strip_prefix("filed_month=")
 }
 
 pub(super) fn of_footer(name: &str, footer: &Footer, manifest: &TableManifest) -> Described {

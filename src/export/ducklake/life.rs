@@ -1,7 +1,7 @@
 //! Tables, columns and files of the catalogue, each with the snapshots that have it.
 
-use super::super::described::{Described, DescribedColumn, uuid};
-use crate::lake::{Commit, FileEntry};
+use super::super::described::{Described, DescribedColumn, month_of, uuid};
+use crate::lake::Commit;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,7 +76,7 @@ pub(super) struct FileLife {
 }
 
 /// The next free ids of a catalogue.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Ids {
     /// Of tables and partitionings.
     pub(super) catalog: u64,
@@ -179,11 +179,19 @@ impl TableLife {
                 // Old snapshots are pruned first, so that the newest path lasts longest.
                 Some(at) => self.files[*at].path = path,
                 None => {
-                    let footer = footer(&path);
-                    let file = FileLife::new(ids.next_file(), path, entry, footer, self.next_row);
-                    self.next_row += entry.rows;
                     self.open.insert(key, self.files.len());
-                    self.files.push(FileLife { life: Life::since(commit.snapshot), ..file });
+                    self.files.push(FileLife {
+                        id: ids.next_file(),
+                        footer: footer(&path),
+                        path,
+                        rows: entry.rows,
+                        bytes: entry.bytes,
+                        first_row: self.next_row,
+                        month: month_of(entry).map(str::to_owned),
+                        dates: entry.min_filed_date.zip(entry.max_filed_date),
+                        life: Life::since(commit.snapshot),
+                    });
+                    self.next_row += entry.rows;
                 }
             }
         }
@@ -199,21 +207,4 @@ impl TableLife {
 /// Whether two columns differ in their meaning alone.
 fn is_stored_as(one: &DescribedColumn, other: &DescribedColumn) -> bool {
     (&one.name, &one.kind, one.nullable) == (&other.name, &other.kind, other.nullable)
-}
-
-impl FileLife {
-    fn new(id: u64, path: String, entry: &FileEntry, footer: Option<u32>, first_row: u64) -> Self {
-        let month = entry.path.split('/').nth(1).and_then(|folder| folder.strip_prefix("filed_month="));
-        Self {
-            id,
-            path,
-            rows: entry.rows,
-            bytes: entry.bytes,
-            footer,
-            first_row,
-            month: month.map(str::to_owned),
-            dates: entry.min_filed_date.zip(entry.max_filed_date),
-            life: Life::since(0),
-        }
-    }
 }

@@ -13,6 +13,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// All of a catalogue.
+#[derive(Default)]
 pub(super) struct Versions {
     pub(super) versions: Vec<Version>,
     pub(super) tables: Vec<TableLife>,
@@ -44,7 +45,8 @@ pub(super) fn versions(lake: &Lake, newest: &Commit, without: &[u64]) -> Result<
     let mut shapes = Shapes::new(lake);
     // Its files are at hand, also where the lake is in an object store.
     shapes.of(newest)?;
-    let mut all = Versions::default();
+    // The schema has id 0.
+    let mut all = Versions { ids: Ids { catalog: 1, file: 0 }, ..Versions::default() };
     let mut kept = lake.kept_snapshots()?;
     kept.retain(|number| *number <= newest.snapshot && !without.contains(number));
     for number in kept {
@@ -56,21 +58,6 @@ pub(super) fn versions(lake: &Lake, newest: &Commit, without: &[u64]) -> Result<
         all.add(&commit, &shapes.of(&commit)?, |path| footer_bytes(&lake.root().join(path)));
     }
     Ok(all)
-}
-
-impl Default for Versions {
-    fn default() -> Self {
-        // The schema has id 0.
-        let ids = Ids { catalog: 1, file: 0 };
-        Self {
-            versions: Vec::new(),
-            tables: Vec::new(),
-            views: Vec::new(),
-            schemas: Vec::new(),
-            ids,
-            schema: 0,
-        }
-    }
 }
 
 impl Versions {
