@@ -4,7 +4,7 @@ use super::chance::{Draw, Purpose, Weighted};
 use super::life::Life;
 use super::name::Names;
 use super::posting::Posting;
-use super::record::{Numbered, recorded};
+use super::record::{self, Numbered};
 use super::series::{SERIES, Source};
 use super::spec::{SampleBusiness, Shape};
 use crate::contract::eastern::{minus_days, plus_days};
@@ -62,7 +62,7 @@ fn business(spec: &RegisterSpec, names: &Names, kinds: &Weighted<usize>, id: u64
     let life = Life { dissolved, last_report_year, change: None };
     let posting = Posting { series, filed, is_back_dated: false };
     let filing = Numbered { posting, posted: filed, id, count: FIRST_NUMBER + id };
-    recorded(spec.seed, Shape::Plain, names, filing, life)
+    record::business(spec.seed, Shape::Plain, names, filing, life)
 }
 
 fn workday(day: Date, newest: Date, draw: &mut Draw) -> Date {
