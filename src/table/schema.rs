@@ -1,21 +1,10 @@
 //! Schemas of the files: with and without Parquet's field ids, and checked.
 
 use super::error::TableError;
-use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use arrow::datatypes::{Field, Fields, Schema, SchemaRef};
 use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Checks that the lake stores the types of an aggregate.
-pub(super) fn check_stored(schema: &Schema) -> Result<(), TableError> {
-    match schema.fields().iter().find(|field| !is_stored(field.data_type())) {
-        None => Ok(()),
-        Some(field) => {
-            let (column, found) = (field.name().clone(), field.data_type().clone());
-            Err(TableError::UnsupportedType { column, found })
-        }
-    }
-}
 
 /// A schema whose columns carry Parquet's field ids, counted from 1.
 pub(super) fn with_field_ids(schema: &Schema) -> SchemaRef {
@@ -30,20 +19,6 @@ pub(super) fn with_field_ids(schema: &Schema) -> SchemaRef {
 pub(super) fn without_field_ids(fields: &Fields) -> SchemaRef {
     let plain = |field: &Arc<Field>| Arc::new(field.as_ref().clone().with_metadata(HashMap::new()));
     Arc::new(Schema::new(fields.iter().map(plain).collect::<Fields>()))
-}
-
-/// Whether the lake stores a type: what the column dictionary uses, and `Float64` for shares of aggregates.
-fn is_stored(kind: &DataType) -> bool {
-    match kind {
-        DataType::Int32
-        | DataType::Int64
-        | DataType::Utf8
-        | DataType::Boolean
-        | DataType::Date32
-        | DataType::Float64 => true,
-        DataType::Timestamp(TimeUnit::Microsecond, Some(zone)) => zone.as_ref() == "UTC",
-        _ => false,
-    }
 }
 
 /// Checks that a schema is another one column by column: names, order, types, nullability.
@@ -77,20 +52,4 @@ pub fn check_schema(found: &Schema, expected: &Schema, place: &str) -> Result<()
 fn type_words(field: &Field) -> String {
     let null = if field.is_nullable() { ", nullable" } else { ", never null" };
     format!("{}{null}", field.data_type())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn types_that_other_tools_do_not_read_are_not_stored() {
-        for kind in [DataType::UInt32, DataType::LargeUtf8, DataType::Utf8View, DataType::Date64] {
-            let schema = Schema::new(vec![Field::new("n", kind.clone(), false)]);
-            let error = check_stored(&schema).expect_err("no stored type");
-            assert!(matches!(error, TableError::UnsupportedType { found, .. } if found == kind));
-        }
-        let schema = Schema::new(vec![Field::new("share", DataType::Float64, true)]);
-        assert!(check_stored(&schema).is_ok());
-    }
 }

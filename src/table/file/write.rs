@@ -2,21 +2,26 @@
 //!
 //! The same rows and key values give the same bytes.
 
-use super::properties::properties;
-use super::row_group::write_groups;
+use super::properties::{ROW_GROUP_ROWS, properties};
+use super::read::BATCH_ROWS;
 use crate::table::error::TableError;
 use crate::table::order::first_unsorted;
-use crate::table::schema::{check_schema, check_stored, with_field_ids};
+use crate::table::schema::{check_schema, with_field_ids};
 use crate::table::tables::Table;
 use arrow::array::RecordBatch;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use arrow::datatypes::SchemaRef;
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowWriter, ArrowWriterOptions, compute_leaves};
+use parquet::errors::ParquetError;
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::io::Write;
 use std::path::Path;
 
 /// Key of an aggregate's description: the question it answers, and its columns.
 pub const ABOUT_KEY: &str = "sunlake.about";
+/// Fewer rows are encoded sooner than another thread wakes.
+const ROWS_FOR_THREADS: usize = 2 * 1024;
 
-/// Writes a file to `sink`: of a table, or of an aggregate, which has any columns of stored types in any order. Returns its size.
+/// Writes a file to `sink`: of a table, or of an aggregate, which has any columns in any order. Returns its size.
 ///
 /// `path` names the file in errors. `key_values` follow the schema version in its metadata. Its bytes are not durable until the disk is
 /// asked for that.
@@ -31,12 +36,9 @@ pub fn write_parquet(
     path: &Path,
     key_values: &[(&str, String)],
 ) -> Result<u64, TableError> {
-    match table {
-        Some(table) => {
-            check_schema(rows.schema_ref(), &table.schema(), &format!("a batch for {}", path.display()))?;
-            check_order(table, rows, path)?;
-        }
-        None => check_stored(rows.schema_ref())?,
+    if let Some(table) = table {
+        check_schema(rows.schema_ref(), &table.schema(), &format!("a batch for {}", path.display()))?;
+        check_order(table, rows, path)?;
     }
     let failed = |source| TableError::parquet("write", path, source);
     let options = ArrowWriterOptions::new()
@@ -58,13 +60,61 @@ fn check_order(table: Table, rows: &RecordBatch, path: &Path) -> Result<(), Tabl
     })
 }
 
+/// Writes rows in row groups, whose columns are encoded and compressed on all cores, and the footer. Returns the bytes of the file. Holds at most one encoded row group in memory.
+fn write_groups(
+    sink: impl Write + Send,
+    schema: &SchemaRef,
+    rows: &RecordBatch,
+    options: ArrowWriterOptions,
+) -> Result<usize, ParquetError> {
+    let writer = ArrowWriter::try_new_with_options(sink, schema.clone(), options)?;
+    let (mut file, factory) = writer.into_serialized_writer()?;
+    for (number, rows) in pieces(rows, ROW_GROUP_ROWS).enumerate() {
+        let mut columns = factory.create_column_writers(number)?;
+        for batch in pieces(&rows, BATCH_ROWS) {
+            let mut leaves = Vec::with_capacity(columns.len());
+            for (field, column) in schema.fields().iter().zip(batch.columns()) {
+                leaves.extend(compute_leaves(field, column)?);
+            }
+            let work = columns.iter_mut().zip(leaves).collect();
+            shared(work, batch.num_rows(), |(column, leaf)| column.write(&leaf))?;
+        }
+        let chunks = shared(columns, rows.num_rows(), ArrowColumnWriter::close)?;
+        let mut group = file.next_row_group()?;
+        for chunk in chunks {
+            chunk.append_to_row_group(&mut group)?;
+        }
+        group.close()?;
+    }
+    file.finish()?;
+    Ok(file.bytes_written())
+}
+
+/// The rows in pieces of at most this number.
+fn pieces(rows: &RecordBatch, most: usize) -> impl Iterator<Item = RecordBatch> + '_ {
+    let starts = (0..rows.num_rows()).step_by(most);
+    starts.map(move |start| rows.slice(start, most.min(rows.num_rows() - start)))
+}
+
+/// Does the work of some rows, on all cores where there are many. The results are in the order of the work.
+fn shared<T: Send, R: Send>(
+    work: Vec<T>,
+    rows: usize,
+    act: impl Fn(T) -> Result<R, ParquetError> + Sync + Send,
+) -> Result<Vec<R>, ParquetError> {
+    if rows < ROWS_FOR_THREADS {
+        return work.into_iter().map(act).collect();
+    }
+    work.into_par_iter().with_max_len(1).map(act).collect()
+}
+
 #[cfg(test)]
 pub(in crate::table) mod tests {
     use super::*;
     use crate::table::business::tests::filing;
     use crate::table::business::{DetailRow, FilingRow};
     use crate::table::count::DailyCountRow;
-    use crate::table::file::properties::{CREATED_BY, ROW_GROUP_ROWS};
+    use crate::table::file::properties::CREATED_BY;
     use crate::table::file::read::{read_rows, read_table};
     use crate::table::order::sort_batch;
     use crate::table::row::Row;
