@@ -14,8 +14,8 @@ use std::collections::HashSet;
 #[derive(Debug, Clone)]
 pub struct Arguments {
     endpoint: Endpoint,
-    given: Vec<&'static str>,
-    values: Vec<(&'static str, String)>,
+    /// Every parameter that was sent, with its value if it is valid.
+    given: Vec<(&'static str, Option<String>)>,
     violations: Vec<Violation>,
     /// The same, so that each is reported once.
     seen: HashSet<Violation>,
@@ -60,12 +60,13 @@ impl Arguments {
 
     /// Whether a parameter was sent, valid or not.
     pub fn is_given(&self, name: &str) -> bool {
-        self.given.contains(&name)
+        self.given.iter().any(|(given, _)| *given == name)
     }
 
     /// The value that was sent, if it is valid.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.values.iter().find(|(at, _)| *at == name).map(|(_, text)| text.as_str())
+        let mut given = self.given.iter().filter(|(given, _)| *given == name);
+        given.find_map(|(_, value)| value.as_deref())
     }
 
     /// The integer that was sent, if it is valid.
@@ -109,7 +110,7 @@ impl Arguments {
     }
 
     fn none(endpoint: Endpoint) -> Self {
-        Self { endpoint, given: Vec::new(), values: Vec::new(), violations: Vec::new(), seen: HashSet::new() }
+        Self { endpoint, given: Vec::new(), violations: Vec::new(), seen: HashSet::new() }
     }
 
     fn take_query(&mut self, query: &str) {
@@ -117,7 +118,7 @@ impl Arguments {
         pieces.violations.into_iter().for_each(|violation| self.reject(violation));
         for name in &pieces.damaged {
             match self.endpoint.parameters().find(|param| param.name == name) {
-                Some(param) => self.given.push(param.name),
+                Some(param) => self.given.push((param.name, None)),
                 None => self.reject_unknown(name),
             }
         }
@@ -155,8 +156,7 @@ impl Arguments {
 
     fn take(&mut self, param: &'static Param, text: &str) {
         if param.kind.allows(text) {
-            self.given.push(param.name);
-            self.values.push((param.name, text.to_owned()));
+            self.given.push((param.name, Some(text.to_owned())));
         } else {
             self.refuse_text(param, text);
         }
@@ -176,7 +176,7 @@ impl Arguments {
     }
 
     fn refuse(&mut self, name: &'static str, message: String) {
-        self.given.push(name);
+        self.given.push((name, None));
         self.reject(Violation::invalid(name, message));
     }
 
