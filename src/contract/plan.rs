@@ -69,11 +69,7 @@ impl Plan {
 /// The name, as key files have it.
 impl fmt::Display for Plan {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Starter => "starter",
-            Self::Agency => "agency",
-            Self::Enterprise => "enterprise",
-        })
+        self.serialize(out)
     }
 }
 
