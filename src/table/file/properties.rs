@@ -66,9 +66,10 @@ fn with_columns_of(
     if let Some(rows) = table.page_rows() {
         builder = with_small_pages(builder, table, schema, rows);
     }
-    for name in table.repeated() {
+    for field in schema.fields().iter().filter(|field| table.is_repeated(field.name())) {
         // The numbers of a small dictionary hardly shrink.
-        builder = builder.set_column_compression(ColumnPath::from(*name), Compression::UNCOMPRESSED);
+        let column = ColumnPath::from(field.name().as_str());
+        builder = builder.set_column_compression(column, Compression::UNCOMPRESSED);
     }
     builder
 }
