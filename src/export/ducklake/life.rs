@@ -83,16 +83,10 @@ pub(super) struct Ids {
     pub(super) file: u64,
 }
 
-impl Ids {
-    pub(super) const fn next_catalog(&mut self) -> u64 {
-        self.catalog += 1;
-        self.catalog - 1
-    }
-
-    const fn next_file(&mut self) -> u64 {
-        self.file += 1;
-        self.file - 1
-    }
+/// A free id, which is no longer free.
+pub(super) const fn taken(id: &mut u64) -> u64 {
+    *id += 1;
+    *id - 1
 }
 
 impl TableLife {
@@ -149,7 +143,7 @@ impl TableLife {
         match (partitioned, shape.is_partitioned) {
             (Some((_, life)), false) => is_other |= life.finish(number),
             (None, true) => {
-                self.partitions.push((ids.next_catalog(), Life::since(number)));
+                self.partitions.push((taken(&mut ids.catalog), Life::since(number)));
                 is_other = true;
             }
             _ => {}
@@ -181,7 +175,7 @@ impl TableLife {
                 None => {
                     self.open.insert(key, self.files.len());
                     self.files.push(FileLife {
-                        id: ids.next_file(),
+                        id: taken(&mut ids.file),
                         footer: footer(&path),
                         path,
                         rows: entry.rows,

@@ -2,7 +2,7 @@
 
 use super::super::described::Described;
 use super::super::error::ExportError;
-use super::life::{Ids, Life, TableLife};
+use super::life::{Ids, Life, TableLife, taken};
 use super::shape::Shapes;
 use crate::lake::{Commit, Lake, LakeError};
 use crate::table::{VIEWS, View};
@@ -116,7 +116,7 @@ impl Versions {
                     changes.push(format!("dropped_view:{id}"));
                 }
                 (None, true) => {
-                    self.views.push((self.ids.next_catalog(), view, Life::since(number)));
+                    self.views.push((taken(&mut self.ids.catalog), view, Life::since(number)));
                     changes.push(format!("created_view:\"main\".\"{}\"", view.name));
                 }
                 _ => {}
@@ -131,7 +131,7 @@ impl Versions {
         if let Some(at) = known {
             return (at, false);
         }
-        self.tables.push(TableLife::new(self.ids.next_catalog(), name, commit));
+        self.tables.push(TableLife::new(taken(&mut self.ids.catalog), name, commit));
         (self.tables.len() - 1, true)
     }
 }
