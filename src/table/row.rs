@@ -208,9 +208,8 @@ pub(super) const fn column_of<T: Cell>(name: &'static str, meaning: &'static str
 }
 
 /// The columns of a row type, in file order, as a batch of its table.
-pub(super) fn batch_of<R: Row>(rows: usize, arrays: Vec<ArrayRef>) -> Result<RecordBatch, TableError> {
-    let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(schema_of(R::COLUMNS), arrays, &options)
+pub(super) fn batch_of<R: Row>(arrays: Vec<ArrayRef>) -> Result<RecordBatch, TableError> {
+    RecordBatch::try_new(schema_of(R::COLUMNS), arrays)
         .map_err(|source| TableError::arrow("build", format!("table {}", R::TABLE.name()), source))
 }
 
@@ -233,7 +232,7 @@ macro_rules! table_row {
 
             fn batch(rows: &[Self]) -> Result<arrow::array::RecordBatch, $crate::table::error::TableError> {
                 let arrays = vec![$($crate::table::row::cell_column(rows.iter().map(|row| &row.$field))),*];
-                $crate::table::row::batch_of::<Self>(rows.len(), arrays)
+                $crate::table::row::batch_of::<Self>(arrays)
             }
 
             fn rows(
