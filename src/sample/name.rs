@@ -91,10 +91,10 @@ const FUNDS: [&str; 7] =
 
 fn led_by(head: &str, tail: &str, series: &Series, draw: &mut Draw) -> (String, &'static str) {
     let (industry, phrase) = match series.entity_type {
-        EntityType::Nonprofit => industry::cause(draw),
+        EntityType::Nonprofit => industry::implied_by(&industry::CAUSES, draw),
         EntityType::Trust => ("finance.investment", ""),
         EntityType::Partnership => ("finance.investment", draw.word(&FUNDS)),
-        _ => industry::trade(draw),
+        _ => industry::implied_by(&industry::TRADES, draw),
     };
     let root = rooted(head, tail, draw);
     (if phrase.is_empty() { root } else { format!("{root} {phrase}") }, industry)
