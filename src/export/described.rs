@@ -20,7 +20,7 @@ pub(super) struct Described {
     pub(super) notes: String,
     pub(super) columns: Vec<DescribedColumn>,
     /// Key columns; empty for an aggregate.
-    pub(super) key: Vec<String>,
+    pub(super) key: &'static [&'static str],
     /// Whether `filed_month` is part of the path.
     pub(super) is_partitioned: bool,
 }
@@ -95,7 +95,7 @@ pub(super) fn of_table(table: Table, manifest: &TableManifest) -> Described {
         about: table.meaning().to_owned(),
         notes: String::new(),
         columns: columns.collect(),
-        key: table.key().iter().map(|name| (*name).to_owned()).collect(),
+        key: table.key(),
         // A lake of the state's files has the details and officers of each month apart.
         is_partitioned: has_months(manifest),
     }
@@ -124,7 +124,7 @@ pub(super) fn of_footer(name: &str, footer: &Footer, manifest: &TableManifest) -
         columns: columns.collect(),
         about: head.question,
         notes: head.notes,
-        key: Vec::new(),
+        key: &[],
         is_partitioned: has_months(manifest),
     }
 }

@@ -153,8 +153,13 @@ impl TableLife {
 
     /// The id of a column by its name: the one it ever had, or the next.
     fn column_id(&self, name: &str) -> u64 {
-        let known = self.columns.iter().find(|column| column.shape.name == name).map(|column| column.id);
-        known.unwrap_or_else(|| self.columns.iter().map(|column| column.id).max().unwrap_or(0) + 1)
+        let next = || self.columns.iter().map(|column| column.id).max().unwrap_or(0) + 1;
+        self.known_column(name).unwrap_or_else(next)
+    }
+
+    /// The id of a column that it has or had.
+    pub(super) fn known_column(&self, name: &str) -> Option<u64> {
+        self.columns.iter().find(|column| column.shape.name == name).map(|column| column.id)
     }
 
     /// Gives it the files of a snapshot; returns whether there are new ones, and whether some are gone.

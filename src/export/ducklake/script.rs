@@ -126,7 +126,7 @@ fn write_tables(text: &mut String, all: &Versions) -> fmt::Result {
     let infos = partitions().map(|(table, (id, life))| format!("{id}, {}, {}", table.id, span(*life)));
     insert(text, "ducklake_partition_info", infos)?;
     let keys = partitions().filter_map(|(table, (id, _))| {
-        Some(format!("{id}, {}, 0, {}, 'identity'", table.id, column_id(table, MONTH)?))
+        Some(format!("{id}, {}, 0, {}, 'identity'", table.id, table.known_column(MONTH)?))
     });
     insert(text, "ducklake_partition_column", keys)
 }
@@ -230,10 +230,6 @@ fn names(table: &TableLife) -> Vec<(u64, &str)> {
     names.sort_unstable();
     names.dedup();
     names
-}
-
-fn column_id(table: &TableLife, name: &str) -> Option<u64> {
-    table.columns.iter().find(|column| column.shape.name == name).map(|column| column.id)
 }
 
 /// First and last snapshot of a row.
