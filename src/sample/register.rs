@@ -5,7 +5,7 @@ use super::life::Life;
 use super::name::Names;
 use super::posting::Posting;
 use super::record::{self, Numbered};
-use super::series::{SERIES, Source};
+use super::series::{SERIES, Series};
 use super::spec::{SampleBusiness, Shape};
 use crate::contract::eastern::{minus_days, plus_days};
 use jiff::civil::{Date, Weekday};
@@ -37,13 +37,12 @@ pub struct RegisterSpec {
 /// Streams: nothing is kept between records.
 pub fn old_register(spec: &RegisterSpec) -> impl Iterator<Item = SampleBusiness> + '_ {
     let names = Names::new(spec.seed);
-    let kinds: Weighted<usize> =
-        SERIES.iter().enumerate().map(|(at, series)| (at, weight(series.source, series.per_llc))).collect();
+    let kinds: Weighted<usize> = SERIES.iter().enumerate().map(|(at, series)| (at, weight(series))).collect();
     (1..=u64::from(spec.rows)).map(move |id| business(spec, &names, &kinds, id))
 }
 
-fn weight(source: Source, per_llc: f64) -> u64 {
-    let share = if source == Source::Fictitious { FICTITIOUS } else { per_llc };
+fn weight(series: &Series) -> u64 {
+    let share = if series.is_fictitious() { FICTITIOUS } else { series.per_llc };
     (share * 1_000_000.0) as u64
 }
 
