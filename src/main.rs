@@ -48,6 +48,7 @@ fn run() -> ExitCode {
     let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     cli.common.is_lake_given =
         matches.value_source("lake").is_some_and(|source| source != ValueSource::DefaultValue);
+    cli.common.is_url_typed = matches.value_source("base_url") == Some(ValueSource::CommandLine);
     let world = World {
         now: jiff::Timestamp::now,
         variable: |name| std::env::var(name).ok().filter(|value| !value.is_empty()),

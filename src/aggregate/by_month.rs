@@ -17,7 +17,7 @@ use super::tables::SnapshotFiles;
 use crate::table::Table;
 use polars::error::PolarsError;
 use polars::frame::DataFrame;
-use polars::prelude::{DataType, IntoLazy as _, SortMultipleOptions, StringChunked, col};
+use polars::prelude::{DataType, SortMultipleOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -32,12 +32,9 @@ pub(crate) fn digest(sql: &str) -> String {
 /// Whether only months that changed need to be computed again.
 pub(crate) fn is_by_month(sql: &str) -> bool {
     let reads = tables_named(sql).unwrap_or_default();
+    let is_table = |name: &str| name.starts_with(TABLE_PREFIX) || Table::from_name(name).is_some();
     let reads_filings_alone = reads.iter().all(|table| table == "filings" || !is_table(table));
     reads_filings_alone && head_comment(sql).lines().any(|line| line.starts_with(HEAD))
-}
-
-fn is_table(name: &str) -> bool {
-    name.starts_with(TABLE_PREFIX) || Table::ALL.iter().any(|table| table.name() == name)
 }
 
 /// Computes the months that changed, and takes the rows of the others from `before`, the aggregate's file in the parent snapshot.
@@ -63,12 +60,11 @@ pub(crate) fn run_changed_months(
 
 /// The rows of the other months.
 fn without(rows: DataFrame, months: &BTreeSet<&str>) -> Result<DataFrame, PolarsError> {
-    let Some(first) = rows.get_column_names().first().map(|name| (*name).clone()) else { return Ok(rows) };
-    let text = rows.clone().lazy().select([col(first).cast(DataType::String)]).collect()?;
-    let text: &StringChunked = text.columns()[0].str()?;
+    let Some(first) = rows.columns().first() else { return Ok(rows) };
+    let text = first.cast(&DataType::String)?;
     let is_kept =
         |cell: Option<&str>| !cell.and_then(|text| text.get(..7)).is_some_and(|month| months.contains(month));
-    rows.filter(&text.iter().map(is_kept).collect())
+    rows.filter(&text.str()?.iter().map(is_kept).collect())
 }
 
 /// The rows by month or day. A month has all its rows from one place, so that their order stays.

@@ -30,11 +30,24 @@ pub(crate) struct DayCount {
 }
 
 /// What coverage says of one day, all listings together.
-struct Covered<'a> {
-    expected: i64,
-    complete: bool,
-    settled: bool,
-    listings: BTreeSet<&'a str>,
+pub(super) struct Covered {
+    pub(super) expected: i64,
+    pub(super) landed: i64,
+    pub(super) complete: bool,
+    pub(super) settled: bool,
+    /// Whether a listing of all types was read, which has no fictitious names.
+    is_untyped: bool,
+    has_names: bool,
+}
+
+impl Covered {
+    const NOTHING: Self =
+        Self { expected: 0, landed: 0, complete: true, settled: true, is_untyped: false, has_names: false };
+
+    /// Whether the listing of fictitious names was not read.
+    pub(super) const fn lacks_names(&self) -> bool {
+        self.is_untyped && !self.has_names
+    }
 }
 
 /// One row for each day with filings or coverage, newest first. `today` is the day of the newest statewide figures.
@@ -43,11 +56,7 @@ pub(crate) fn days(filings: &BTreeMap<Date, DayCount>, coverage: &[CoverageRow],
     let dates: BTreeSet<Date> = filings.keys().chain(covered.keys()).copied().collect();
     let day = |date: &Date| {
         let covered = covered.get(date);
-        // An untyped listing has no fictitious names.
-        let is_read = |covered: &&Covered<'_>| {
-            covered.listings.contains(EVERY_OTHER_TYPE)
-                && covered.listings.contains(EntityType::Fictitious.key())
-        };
+        let is_read = |covered: &&Covered| covered.is_untyped && covered.has_names;
         let nothing = DayCount { listed: 0, filed: Some(0) };
         let count = filings.get(date).copied().unwrap_or(nothing);
         let proven = covered.filter(is_read).filter(|_| *date <= today);
@@ -72,8 +81,9 @@ pub(crate) fn days(filings: &BTreeMap<Date, DayCount>, coverage: &[CoverageRow],
     };
     let mut days: Vec<DayRow> = dates.iter().rev().map(day).collect();
     compare(&mut days);
-    compare_with_weeks_before(&mut days);
-    mark_growing(&mut days);
+    let comparable = comparable(&days);
+    compare_with_weeks_before(&mut days, &comparable);
+    mark_growing(&mut days, &comparable);
     days
 }
 
@@ -84,8 +94,7 @@ fn comparable(days: &[DayRow]) -> BTreeMap<Date, i64> {
 }
 
 /// Gives each comparable day the mean of its weekday in the weeks before.
-fn compare_with_weeks_before(days: &mut [DayRow]) {
-    let comparable = comparable(days);
+fn compare_with_weeks_before(days: &mut [DayRow], comparable: &BTreeMap<Date, i64>) {
     for day in days.iter_mut().filter(|day| comparable.contains_key(&day.filed_date)) {
         let before =
             (1..=WEEKS_BEFORE).filter_map(|week| comparable.get(&minus_days(day.filed_date, 7 * week)));
@@ -95,8 +104,7 @@ fn compare_with_weeks_before(days: &mut [DayRow]) {
 }
 
 /// Marks the days of which growth is shown: pairs of one weekday, four weeks apart, both comparable.
-fn mark_growing(days: &mut [DayRow]) {
-    let comparable = comparable(days);
+fn mark_growing(days: &mut [DayRow], comparable: &BTreeMap<Date, i64>) {
     let before = |day: Date| minus_days(day, GROWS_IN);
     let newer = days.iter().filter(|day| GROWING.contains(&day.days_ago)).map(|day| day.filed_date);
     let newer: BTreeSet<Date> =
@@ -109,18 +117,20 @@ fn mark_growing(days: &mut [DayRow]) {
     }
 }
 
-fn covered(coverage: &[CoverageRow]) -> BTreeMap<Date, Covered<'_>> {
+/// What coverage says of each day.
+pub(super) fn covered(coverage: &[CoverageRow]) -> BTreeMap<Date, Covered> {
     let untyped = coverage.iter().filter(|row| row.entity_type == EVERY_OTHER_TYPE);
     let untyped: BTreeSet<Date> = untyped.map(|row| row.filed_date).collect();
     let counts = |row: &&CoverageRow| counts_in_sums(&row.entity_type, untyped.contains(&row.filed_date));
     let mut days = BTreeMap::new();
     for row in coverage.iter().filter(counts) {
-        let nothing = || Covered { expected: 0, complete: true, settled: true, listings: BTreeSet::new() };
-        let day: &mut Covered<'_> = days.entry(row.filed_date).or_insert_with(nothing);
+        let day = days.entry(row.filed_date).or_insert(Covered::NOTHING);
         day.expected += row.expected;
+        day.landed += row.landed;
         day.complete &= row.complete;
         day.settled &= row.settled;
-        day.listings.insert(&row.entity_type);
+        day.is_untyped |= row.entity_type == EVERY_OTHER_TYPE;
+        day.has_names |= row.entity_type == EntityType::Fictitious.key();
     }
     days
 }

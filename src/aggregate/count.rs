@@ -2,11 +2,12 @@
 //!
 //! Threads take a file each; a text is looked up once for all rows of its dictionary, and rows are counted by numbers.
 
+use super::tables::of_table_error;
 use crate::contract::eastern::{day_of_epoch, month_of};
 use crate::table::{ColumnKind, FilingColumns, Table, TableError, columns, read_dictionaries};
 use arrow::array::{Array as _, AsArray as _, RecordBatch, StringArray};
 use arrow::datatypes::Int32Type;
-use polars::error::{PolarsError, PolarsResult};
+use polars::error::PolarsResult;
 use polars::frame::DataFrame;
 use polars::prelude::{Column, DataType, NamedFrom as _, PlSmallStr, Series};
 use std::collections::HashMap;
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// More threads would take more memory, and hardly less time.
 const MOST_THREADS: usize = 8;
 const LISTED: &str = "listed";
-const FILED_DATE: &str = "filed_date";
+pub(super) const FILED_DATE: &str = "filed_date";
 
 /// More columns are left to polars.
 pub(super) const MOST_KEYS: usize = 4;
@@ -36,20 +37,11 @@ pub(super) enum Key {
 impl Key {
     /// The key of a column of text.
     pub(super) fn of_text(name: &str) -> Option<Self> {
-        if name == Self::Month.name() {
+        if name == "filed_month" {
             return Some(Self::Month);
         }
         let found = columns(Table::Filings).iter().find(|column| column.name == name);
         found.filter(|column| column.kind == ColumnKind::Text).map(|column| Self::Text(column.name))
-    }
-
-    /// The name of its column.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Day => "filed_date",
-            Self::Month => "filed_month",
-            Self::Text(name) => name,
-        }
     }
 }
 
@@ -147,21 +139,7 @@ impl<'k> Counter<'k> {
         self
     }
 
-    /// The rows of each key, in the order of [`Self::days`] and [`Self::texts`].
-    fn rows(&self) -> impl Iterator<Item = i64> {
-        self.counts.values().copied()
-    }
-
-    /// A part of each key that is a day.
-    fn days(&self, at: usize) -> impl Iterator<Item = i32> {
-        self.parts(at).map(u32::cast_signed)
-    }
-
-    /// A part of each key that is a text.
-    fn texts(&self, at: usize) -> impl Iterator<Item = Option<&str>> {
-        self.parts(at).map(move |part| self.texts[at].text(part))
-    }
-
+    /// A part of each key, in the order of the counts.
     fn parts(&self, at: usize) -> impl Iterator<Item = u32> {
         let shift = 32 * (self.keys.len() - 1 - at);
         self.counts.keys().map(move |key| (key >> shift) as u32)
@@ -267,19 +245,26 @@ impl Hasher for Folded {
 
 /// The listed filings of files, counted by keys: a column for each key, then one with the counts. And the names of the columns.
 pub(super) fn counted(files: &[PathBuf], keys: &[Key]) -> PolarsResult<(DataFrame, Vec<PlSmallStr>)> {
-    let failed = |error| PolarsError::ComputeError(format!("{error}").into());
-    let counted = count_rows(files, keys).map_err(failed)?;
+    let counted = count_rows(files, keys).map_err(of_table_error)?;
     let names: Vec<PlSmallStr> = (0..=keys.len()).map(|at| format!("counted_{at}").into()).collect();
     let key = |(at, key): (usize, &Key)| key_column(names[at].clone(), *key, at, &counted);
     let mut columns: Vec<Column> = keys.iter().enumerate().map(key).collect::<PolarsResult<_>>()?;
-    columns.push(Series::new(names[keys.len()].clone(), counted.rows().collect::<Vec<_>>()).into());
+    columns.push(
+        Series::new(names[keys.len()].clone(), counted.counts.values().copied().collect::<Vec<_>>()).into(),
+    );
     Ok((DataFrame::new_infer_height(columns)?, names))
 }
 
 fn key_column(name: PlSmallStr, key: Key, at: usize, counted: &Counter<'_>) -> PolarsResult<Column> {
+    let parts = counted.parts(at);
     let series = match key {
-        Key::Day => Series::new(name, counted.days(at).collect::<Vec<_>>()).cast(&DataType::Date)?,
-        Key::Month | Key::Text(_) => Series::new(name, counted.texts(at).collect::<Vec<_>>()),
+        Key::Day => {
+            Series::new(name, parts.map(u32::cast_signed).collect::<Vec<_>>()).cast(&DataType::Date)?
+        }
+        Key::Month | Key::Text(_) => {
+            let texts = &counted.texts[at];
+            Series::new(name, parts.map(|part| texts.text(part)).collect::<Vec<_>>())
+        }
     };
     Ok(series.into())
 }

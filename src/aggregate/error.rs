@@ -1,7 +1,9 @@
 //! Why an aggregate failed.
 
 use super::dialect::Refusal;
+use super::tables::of_table_error;
 use crate::contract::hint::of_io;
+use crate::table::TableError;
 use polars::error::PolarsError;
 use std::path::{Path, PathBuf};
 
@@ -30,9 +32,6 @@ pub enum AggregateError {
     /// A query cannot be parsed or run.
     #[error("the query cannot run: {}", .0.reason)]
     Query(Refusal),
-    /// A column has a type that the lake does not store; `dtype` is in polars' words.
-    #[error("aggregate {aggregate}.sql gives column {column} the type {dtype}")]
-    ColumnType { aggregate: String, column: String, dtype: String },
     /// The result cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Write { path: PathBuf, source: PolarsError },
@@ -42,6 +41,11 @@ pub enum AggregateError {
 }
 
 impl AggregateError {
+    /// A file of a table that cannot be read.
+    pub(super) fn of_file(path: &Path, error: TableError) -> Self {
+        Self::Read { path: path.to_owned(), source: of_table_error(error) }
+    }
+
     /// An error of an aggregate's SQL.
     pub(super) fn of_sql(aggregate: &str, refusal: impl Into<Refusal>) -> Self {
         let (aggregate, mut refusal) = (aggregate.to_owned(), refusal.into());
@@ -59,9 +63,6 @@ impl AggregateError {
                 refusal.hint.clone()
             }
             Self::MissingTable { hint, .. } => hint.clone(),
-            Self::ColumnType { .. } => {
-                Some("cast the column to BIGINT, DOUBLE, STRING, BOOLEAN or DATE".to_owned())
-            }
             _ => None,
         }
     }
@@ -69,10 +70,7 @@ impl AggregateError {
     /// The same error, with the folder of the aggregate's file.
     #[must_use]
     pub fn of_folder(mut self, folder: &Path) -> Self {
-        if let Self::MissingTable { aggregate, .. }
-        | Self::Sql { aggregate, .. }
-        | Self::ColumnType { aggregate, .. } = &mut self
-        {
+        if let Self::MissingTable { aggregate, .. } | Self::Sql { aggregate, .. } = &mut self {
             *aggregate = folder.join(aggregate.as_str()).display().to_string();
         }
         self

@@ -53,8 +53,8 @@ pub use dialect::{Refusal, sql_functions};
 pub use error::AggregateError;
 pub(crate) use figures::read::read_figures;
 pub(crate) use figures::values::{
-    CountyDetail, CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, News, NewsCounts,
-    SettlingDay, WeekdayFigures,
+    CountyDetail, CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, NewsCounts, SettlingDay,
+    WeekdayFigures,
 };
 pub use order::in_order;
 pub(crate) use reconcile::{Reconciliation, Scope};

@@ -8,8 +8,7 @@
 
 use super::answer::rows_of;
 use super::error::AggregateError;
-use super::tables::SnapshotFiles;
-use crate::lake::Month;
+use super::tables::{SnapshotFiles, month_of_file};
 use crate::table::Table;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,7 +20,7 @@ pub(super) fn tables_of_days(
     tables: &SnapshotFiles,
 ) -> Result<SnapshotFiles, AggregateError> {
     let months = months_of(name, condition, tables)?;
-    let is_read = |file: &Path| month(file).is_none_or(|month| months.contains(&month));
+    let is_read = |file: &Path| month_of_file(file).is_none_or(|month| months.contains(&month.to_string()));
     let mut tables = tables.clone();
     if let Some(files) = tables.get_mut(Table::Filings.name()) {
         // A file without rows has the columns all the same.
@@ -44,11 +43,6 @@ fn months_of(
     let months = rows.column("filed_month").and_then(|column| column.str());
     let months = months.map_err(|error| AggregateError::of_sql(name, error))?;
     Ok(months.iter().flatten().map(str::to_owned).collect())
-}
-
-/// The month of a file of filings, by its folder.
-fn month(file: &Path) -> Option<String> {
-    Some(Month::from_folder(file.parent()?.file_name()?.to_str()?)?.to_string())
 }
 
 #[cfg(test)]

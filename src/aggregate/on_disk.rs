@@ -3,7 +3,6 @@
 use super::error::AggregateError;
 use crate::contract::eastern::day_of_epoch;
 use jiff::civil::Date;
-use polars::datatypes::{DataType, TimeUnit, TimeZone};
 use polars::error::PolarsError;
 use polars::frame::DataFrame;
 use polars::prelude::{
@@ -13,44 +12,6 @@ use polars::prelude::{
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
-
-/// The result in types that Spark, pandas and DuckDB all read: no unsigned or narrow integers, no nanoseconds.
-pub(super) fn with_lake_types(aggregate: &str, mut frame: DataFrame) -> Result<DataFrame, AggregateError> {
-    let fields: Vec<(String, DataType)> =
-        frame.schema().iter().map(|(name, dtype)| (name.to_string(), dtype.clone())).collect();
-    for (column, dtype) in fields {
-        let Some(target) = lake_type(&dtype) else {
-            return Err(AggregateError::ColumnType {
-                aggregate: aggregate.to_owned(),
-                column,
-                dtype: dtype.to_string(),
-            });
-        };
-        if target != dtype {
-            let failed = |error: PolarsError| AggregateError::of_sql(aggregate, error);
-            let cast =
-                frame.column(&column).and_then(|values| values.strict_cast(&target)).map_err(failed)?;
-            frame.with_column(cast).map_err(failed)?;
-        }
-    }
-    Ok(frame)
-}
-
-/// The type on disk of a polars type; none where the lake has no such type.
-fn lake_type(dtype: &DataType) -> Option<DataType> {
-    Some(match dtype {
-        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 => {
-            DataType::Int32
-        }
-        DataType::Int64 | DataType::UInt32 | DataType::UInt64 => DataType::Int64,
-        DataType::Float32 | DataType::Float64 => DataType::Float64,
-        DataType::String | DataType::Boolean | DataType::Date => dtype.clone(),
-        DataType::Datetime(_, Some(zone)) if *zone == TimeZone::UTC => {
-            DataType::Datetime(TimeUnit::Microseconds, Some(TimeZone::UTC))
-        }
-        _ => return None,
-    })
-}
 
 /// Writes the rows; returns their number.
 ///
@@ -79,13 +40,6 @@ pub(super) fn read(path: &Path) -> Result<DataFrame, AggregateError> {
     let failed = |source: PolarsError| AggregateError::Read { path: path.to_owned(), source };
     let file = File::open(path).map_err(|source| failed(source.into()))?;
     polars::prelude::ParquetReader::new(file).finish().map_err(failed)
-}
-
-/// Number of rows of a file, from its footer.
-pub(super) fn count_rows(path: &Path) -> Result<u64, AggregateError> {
-    let failed = |source: PolarsError| AggregateError::Read { path: path.to_owned(), source };
-    let file = File::open(path).map_err(|source| failed(source.into()))?;
-    polars::prelude::ParquetReader::new(file).num_rows().map(|rows| rows as u64).map_err(failed)
 }
 
 /// One file's rows, read by column name.

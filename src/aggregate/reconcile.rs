@@ -17,17 +17,14 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Month => "month",
-            Self::MonthType => "month_type",
-            Self::County => "county",
-        }
-    }
-
     fn from_name(name: &str) -> Option<Self> {
-        [Self::Day, Self::Month, Self::MonthType, Self::County].into_iter().find(|scope| scope.name() == name)
+        Some(match name {
+            "day" => Self::Day,
+            "month" => Self::Month,
+            "month_type" => Self::MonthType,
+            "county" => Self::County,
+            _ => return None,
+        })
     }
 }
 

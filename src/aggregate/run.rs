@@ -35,13 +35,12 @@ pub fn run_aggregate(
     write_result(name, result_of(name, sql, tables)?, out)
 }
 
-/// The rows of an aggregate, in the lake's types.
+/// The rows of an aggregate.
 pub(super) fn result_of(name: &str, sql: &str, tables: &SnapshotFiles) -> Result<DataFrame, AggregateError> {
     let head = head_comment(sql);
     let days = head.lines().find_map(|line| line.strip_prefix(OF_DAYS));
     let some_days = days.map(|days| tables_of_days(name, days, tables)).transpose()?;
-    let result = rows_of(name, sql, some_days.as_ref().unwrap_or(tables))?;
-    super::on_disk::with_lake_types(name, result)
+    rows_of(name, sql, some_days.as_ref().unwrap_or(tables))
 }
 
 /// Writes `<out>/agg_<name>.parquet`.

@@ -1,9 +1,11 @@
 //! The tables that SQL may name.
 
+use crate::lake::Month;
+use crate::table::{Footer, TableError};
 use polars::error::PolarsError;
 use polars::prelude::{LazyFrame, PlRefPath, ScanArgsParquet};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The files of a snapshot's tables, by table name.
 pub type SnapshotFiles = BTreeMap<String, Vec<PathBuf>>;
@@ -14,11 +16,6 @@ pub(super) trait Tables: Sync {
     fn rows(&self, table: &str) -> Option<Result<(LazyFrame, Vec<PathBuf>), PolarsError>>;
 
     fn names(&self) -> Vec<&str>;
-
-    /// Size of the files of a table; 0 where none is read.
-    fn bytes(&self, _table: &str) -> u64 {
-        0
-    }
 }
 
 impl Tables for SnapshotFiles {
@@ -29,11 +26,6 @@ impl Tables for SnapshotFiles {
 
     fn names(&self) -> Vec<&str> {
         self.iter().filter(|(_, files)| !files.is_empty()).map(|(known, _)| known.as_str()).collect()
-    }
-
-    fn bytes(&self, table: &str) -> u64 {
-        let files = self.get(table).into_iter().flatten();
-        files.filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum()
     }
 }
 
@@ -48,10 +40,19 @@ fn scan(files: &[PathBuf]) -> Result<LazyFrame, PolarsError> {
 /// Whether no file has a row.
 pub(super) fn have_no_rows(files: &[PathBuf]) -> Result<bool, PolarsError> {
     for file in files {
-        let footer = crate::table::Footer::open(file);
-        if footer.map_err(|error| PolarsError::ComputeError(error.to_string().into()))?.rows() > 0 {
+        if Footer::open(file).map_err(of_table_error)?.rows() > 0 {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// An error of a file or a batch, as one of a calculation.
+pub(super) fn of_table_error(error: TableError) -> PolarsError {
+    PolarsError::ComputeError(error.to_string().into())
+}
+
+/// The month of a file of filings, by its folder.
+pub(super) fn month_of_file(file: &Path) -> Option<Month> {
+    Month::from_folder(file.parent()?.file_name()?.to_str()?)
 }

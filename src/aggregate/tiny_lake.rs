@@ -1,10 +1,11 @@
 //! Lakes of a few rows for tests, with the lake's table schemas; one of ten filings for the shipped SQL.
 
 use super::calendar::{DayCount, days, months};
+use super::dialect::tables_named;
 use super::error::AggregateError;
 use super::run::{AggregateFile, TABLE_PREFIX, run_aggregate};
 use super::tables::SnapshotFiles;
-use crate::contract::eastern::days_newest_first;
+use crate::contract::eastern::{days_newest_first, epoch_days};
 use crate::table::{CoverageRow, DayRow, MonthRow, Row as _, Table};
 use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
@@ -24,16 +25,6 @@ pub(super) type Row = BTreeMap<&'static str, String>;
 pub(super) fn row<const N: usize>(cells: [(&'static str, &str); N]) -> Row {
     cells.into_iter().map(|(name, value)| (name, value.to_owned())).collect()
 }
-
-/// Shipped aggregates that others build on, each after those it builds on itself.
-const BASES: [&str; 6] = [
-    "county_type_day",
-    "county_type_month",
-    "county_type_window",
-    "county_window",
-    "sector_county_month",
-    "type_month",
-];
 
 /// Tables on disk, one file each.
 pub(super) struct TinyLake {
@@ -76,8 +67,8 @@ impl TinyLake {
     /// The tables, and the shipped aggregates that SQL builds on.
     pub(super) fn tables_of(&self, sql: &str) -> SnapshotFiles {
         let mut tables = self.tables.clone();
-        let code = sql.lines().filter(|line| !line.starts_with("--")).collect::<Vec<_>>().join("\n");
-        for base in BASES.into_iter().filter(|base| code.contains(&format!("{TABLE_PREFIX}{base} "))) {
+        let named = tables_named(sql).unwrap_or_default();
+        for base in named.iter().filter_map(|table| table.strip_prefix(TABLE_PREFIX)) {
             let shipped = format!("{}/pipelines/aggregates/{base}.sql", env!("CARGO_MANIFEST_DIR"));
             let shipped = std::fs::read_to_string(shipped).expect(base);
             tables.extend(self.tables_of(&shipped));
@@ -136,7 +127,7 @@ fn column(field: &Field, rows: &[Row]) -> ArrayRef {
             cells.map(|cell| cell.unwrap_or("0").parse::<i64>().expect("a number")),
         )),
         DataType::Date32 => Arc::new(Date32Array::from_iter_values(
-            cells.map(|cell| since_epoch(cell.unwrap_or("2026-01-01").parse().expect("a date"))),
+            cells.map(|cell| epoch_days(cell.unwrap_or("2026-01-01").parse().expect("a date"))),
         )),
         DataType::Boolean => {
             Arc::new(BooleanArray::from(cells.map(|cell| cell == Some("true")).collect::<Vec<_>>()))
@@ -150,10 +141,6 @@ fn column(field: &Field, rows: &[Row]) -> ArrayRef {
         DataType::Utf8 => Arc::new(StringArray::from_iter_values(cells.map(Option::unwrap_or_default))),
         other => panic!("no test value of {other}"),
     }
-}
-
-fn since_epoch(day: Date) -> i32 {
-    (day - date(1970, 1, 1)).get_days()
 }
 
 /// Ten filings as of 2 August 2026. June and July 2026 and July 2025 are complete, except `gap`.
@@ -218,14 +205,6 @@ fn month_count(kind: &str, filings: &str) -> Row {
 }
 
 fn filings() -> Vec<Row> {
-    let mut filings = filings_without_ids();
-    for (at, filing) in filings.iter_mut().enumerate() {
-        filing.insert("business_id", (at + 1).to_string());
-    }
-    filings
-}
-
-fn filings_without_ids() -> Vec<Row> {
     let filing = |filed, kind, county, zip, city, sector| {
         row([
             ("filed_date", filed),
@@ -240,7 +219,7 @@ fn filings_without_ids() -> Vec<Row> {
     };
     let mut vanished = filing("2026-07-06", "llc", "Duval", "32202", "Jacksonville", "food");
     vanished.insert("listed", "false".to_owned());
-    vec![
+    let mut filings = vec![
         filing("2026-07-01", "llc", "Duval", "32202", "Jacksonville", "food"),
         filing("2026-07-06", "llc", "Duval", "32202", "JACKSONVILLE, Fl", "food"),
         filing("2026-07-06", "corporation", "Duval", "32210", "Jacksonville", "trade"),
@@ -251,7 +230,11 @@ fn filings_without_ids() -> Vec<Row> {
         filing("2026-07-06", "fictitious", "Duval", "32202", "Jacksonville", "food"),
         vanished,
         filing("2026-08-15", "llc", "Duval", "32202", "Jacksonville", "food"),
-    ]
+    ];
+    for (at, filing) in filings.iter_mut().enumerate() {
+        filing.insert("business_id", (at + 1).to_string());
+    }
+    filings
 }
 
 pub(super) fn coverage(gap: Option<Date>) -> Vec<Row> {

@@ -21,9 +21,10 @@ mod output;
 mod session;
 
 pub use args::{
-    BaseUrl, ChangesArguments, Cli, Command, Common, Expiry, ExportCommand, KeysCommand, LogFormat, Numbered,
-    PruneFlags, QueryArguments, RowFormat, Schedule, SchemaOf, Selection, ServeArguments, Since,
-    SnapshotCommand, SnapshotName, command_line, explain, without_empty_variables,
+    ChangesArguments, Cli, Command, Common, CsvFlags, DeltaFlags, DuckdbFlags, DucklakeFlags, Expiry,
+    ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, QueryArguments, RowFormat, Schedule,
+    SchemaOf, Selection, ServeArguments, Since, SnapshotCommand, SnapshotName, command_line, explain,
+    without_empty_variables,
 };
 pub use dispatch::carry_out;
 pub use library_variables::{LEFT_OUT, unusable_variables};

@@ -2,11 +2,13 @@
 
 use super::args::Common;
 use super::exit::{self, CommandError};
-use super::output::words::{folded, print, print_json};
+use super::output::log::Log;
+use super::output::words::{folded, lines, print, print_json};
 use crate::lake::{Lake, LakeLock, new_run_id};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
+use std::fmt;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -36,6 +38,7 @@ pub(super) struct Session<'a> {
     pub(super) world: &'a World,
     /// Eastern day to run as.
     pub(super) today: Date,
+    pub(super) log: &'a Log,
 }
 
 impl Session<'_> {
@@ -55,13 +58,12 @@ impl Session<'_> {
         }
     }
 
-    /// A command for the shell with the lake and the address in use.
-    pub(super) fn command_line(&self, command: &str, pipeline: Option<&Path>) -> String {
-        let pipeline = pipeline.map(|file| format!(" {}", shell_word(&file.to_string_lossy())));
-        let typed = self.common.base_url.as_ref().filter(|given| given.is_typed);
-        let address = typed.map(|given| format!(" --base-url {}", shell_word(&given.url)));
-        let lake = self.lake_flag();
-        format!("sunlake {command}{}{lake}{}", pipeline.unwrap_or_default(), address.unwrap_or_default())
+    /// The command that runs a pipeline, with the lake and the address in use.
+    pub(super) fn run_command(&self, pipeline: &Path) -> String {
+        let (pipeline, lake) = (shell_word(&pipeline.to_string_lossy()), self.lake_flag());
+        let typed = self.common.base_url.as_ref().filter(|_| self.common.is_url_typed);
+        let address = typed.map(|url| format!(" --base-url {}", shell_word(url)));
+        format!("sunlake run {pipeline}{lake}{}", address.unwrap_or_default())
     }
 
     /// 256 random bits for `purpose`.
@@ -70,20 +72,15 @@ impl Session<'_> {
             .map_err(|source| CommandError::Io(format!("no random bits for {purpose}"), source))
     }
 
-    /// The lock of a lake, under a run id that ends with `purpose`.
-    pub(super) fn lock(&self, lake: &Lake, purpose: &str) -> Result<(LakeLock, String), CommandError> {
-        let run_id = new_run_id(self.now(), purpose, &self.token()?);
-        Ok((lake.lock(&run_id, &(self.world.holder)())?, run_id))
+    /// The id of a run that is made now; it ends with `purpose`.
+    pub(super) fn run_id(&self, purpose: &str) -> Result<String, CommandError> {
+        Ok(new_run_id(self.now(), purpose, &self.token()?))
     }
 
-    /// As [`Session::lock`], for a repair: what a killed run left stays until the repair reports it.
-    pub(super) fn lock_unrepaired(
-        &self,
-        lake: &Lake,
-        purpose: &str,
-    ) -> Result<(LakeLock, String), CommandError> {
-        let run_id = new_run_id(self.now(), purpose, &self.token()?);
-        Ok((lake.lock_unrepaired(&run_id, &(self.world.holder)())?, run_id))
+    /// The lock of a lake, under a run id that ends with `purpose`.
+    pub(super) fn lock(&self, lake: &Lake, purpose: &str) -> Result<(LakeLock, String), CommandError> {
+        let run_id = self.run_id(purpose)?;
+        Ok((lake.lock(&run_id, &(self.world.holder)())?, run_id))
     }
 
     /// Random letters and digits for ids of runs: other hosts make theirs in the same millisecond.
@@ -93,16 +90,16 @@ impl Session<'_> {
         Ok(random[..6].iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
     }
 
-    /// Prints the result of a command: one JSON object with `--json`, text without. Returns the exit code of success.
+    /// Prints the result of a command: one JSON object with `--json`, else what `write` writes. Returns the exit code of success.
     pub(super) fn report(
         &self,
         value: &impl Serialize,
-        text: impl FnOnce() -> String,
+        write: impl FnOnce(&mut String) -> fmt::Result,
     ) -> Result<u8, CommandError> {
         if self.common.json {
             print_json(value)?
         } else {
-            print(&fit(text()))?
+            print(&fit(lines(write)))?
         }
         Ok(exit::DONE)
     }

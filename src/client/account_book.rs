@@ -47,29 +47,26 @@ impl AccountBook {
         self.accounts.iter().position(|entry| entry.keys.contains_key(key))
     }
 
-    /// The account of a key; a new key gets one of its own.
+    /// The account of a key. A new key gets one of its own, and waits as long as new keys must.
     pub(super) fn entry(&mut self, key: &str) -> &mut Entry {
-        let at = self.position(key).unwrap_or_else(|| self.add(key, Counts::default()));
+        let at = self.position(key).unwrap_or_else(|| {
+            let mut counts = Counts::default();
+            counts.pause_until(self.quiet_until.unwrap_or(Timestamp::UNIX_EPOCH));
+            self.accounts.push(Entry { keys: BTreeMap::from([(key.to_owned(), None)]), counts });
+            self.accounts.len() - 1
+        });
         &mut self.accounts[at]
-    }
-
-    /// Adds the account of a new key, which waits as long as new keys must; returns its place.
-    pub(super) fn add(&mut self, key: &str, mut counts: Counts) -> usize {
-        counts.pause_until(self.quiet_until.unwrap_or(Timestamp::UNIX_EPOCH));
-        self.accounts.push(Entry { keys: BTreeMap::from([(key.to_owned(), None)]), counts });
-        self.accounts.len() - 1
     }
 
     /// The state of all keys now, when `/v1/me` reports the account's requests of this month.
     pub(super) fn probe(&self, now: Timestamp, month_used: u32) -> AccountProbe {
-        let sent = |entry: &Entry| entry.counts.sent();
         AccountProbe {
             month: month_of(eastern_day(now)),
             month_used,
             sent: self
                 .accounts
                 .iter()
-                .flat_map(|entry| entry.keys.keys().map(move |key| (key.clone(), sent(entry))))
+                .flat_map(|entry| entry.keys.keys().map(|key| (key.clone(), entry.counts.sent)))
                 .collect(),
             under_way: self.accounts.iter().map(|entry| entry.counts.under_way() as u64).sum(),
         }

@@ -29,8 +29,8 @@ pub(super) struct Block {
     size: u32,
     /// When it was counted.
     taken_at: Option<Timestamp>,
-    /// The account's windows then.
-    quota: Option<Quota>,
+    /// The account's windows when a request was last counted or delayed.
+    pub(super) quota: Option<Quota>,
 }
 
 impl Block {
@@ -42,11 +42,6 @@ impl Block {
     /// The account's windows, as long as a request of this block waits.
     pub(super) fn open_quota(&self, now: Timestamp) -> Option<&Quota> {
         self.quota.as_ref().filter(|_| self.is_open(now))
-    }
-
-    /// The account's windows when a request was last counted or delayed.
-    pub(super) fn quota(&self) -> Option<&Quota> {
-        self.quota.as_ref()
     }
 
     fn is_open(&self, now: Timestamp) -> bool {
@@ -167,7 +162,7 @@ mod tests {
         assert!((5_000..=5_064).contains(&counted), "never too few: {counted}");
         block.settle_in(&mut counts, at(5_000));
         assert_eq!(counts.used(at(5_000)), Used { minute: 5_000, day: 5_000, month: 5_000 });
-        assert_eq!((counts.under_way(), counts.sent()), (0, 5_000));
+        assert_eq!((counts.under_way(), counts.sent), (0, 5_000));
     }
 
     #[test]

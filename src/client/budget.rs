@@ -2,13 +2,13 @@
 
 use super::block::Block;
 use super::counts::{Allowance, Counts, Ticket, Verdict};
-use super::error::{ClientError, Result, Window};
+use super::error::{ClientError, Result};
 use super::ledger::Ledger;
-use super::pause::{PauseListener, PauseReason, Quota};
+use super::pause::{Pause, PauseReason, Quota};
 use crate::contract::account::{Account, Remaining};
 use crate::contract::eastern::{day_start, eastern_day, plus_days};
+use jiff::Timestamp;
 use jiff::civil::Date;
-use jiff::{SignedDuration, Timestamp};
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{MutexGuard, PoisonError};
@@ -30,11 +30,10 @@ pub(crate) struct Bounds {
 }
 
 /// Lets a request pass when it may be sent.
-#[derive(Debug)]
 pub(crate) struct Budget {
     ledger: Ledger,
     clock: Clock,
-    bounds: Bounds,
+    pub(crate) bounds: Bounds,
     /// One request at a time waits, in order of arrival.
     gate: Mutex<()>,
     sent: AtomicU64,
@@ -42,8 +41,9 @@ pub(crate) struct Budget {
     /// Requests of each window that wait for a later purpose of this run.
     aside: AtomicU32,
     deadline: Option<Instant>,
-    stop: Stop,
-    listener: PauseListener,
+    pub(super) stop: Stop,
+    /// Takes every pause.
+    listener: Box<dyn Fn(Pause) + Send + Sync>,
     block: std::sync::Mutex<Block>,
 }
 
@@ -54,25 +54,26 @@ const UNKNOWN_CAPS: Allowance = Allowance { per_minute: 20, per_day: u32::MAX, p
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 
 /// Added to a pause, because this clock may run faster than the server's.
-const PAUSE_MARGIN_MS: i64 = 50;
+const PAUSE_MARGIN: Duration = Duration::from_millis(50);
 
 impl Budget {
     pub(crate) fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
         let deadline = bounds.max_time.and_then(|time| Instant::now().checked_add(time));
         let (gate, sent, released) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
-        let (aside, listener, block) = Default::default();
+        let (aside, block) = Default::default();
+        let listener = Box::new(|_| {});
         Self { ledger, clock, bounds, gate, sent, released, aside, deadline, stop, listener, block }
     }
 
     /// The same budget, which reports its pauses to `listener`.
-    pub(crate) fn reporting_to(mut self, listener: PauseListener) -> Self {
-        self.listener = listener;
+    pub(crate) fn reporting_to(mut self, listener: impl Fn(Pause) + Send + Sync + 'static) -> Self {
+        self.listener = Box::new(listener);
         self
     }
 
     /// The account's windows when a request was last sent or delayed; none before.
     pub(crate) fn quota(&self) -> Option<Quota> {
-        self.block().quota().cloned()
+        self.block().quota.clone()
     }
 
     /// Sets requests aside: until this is called with 0, none of them is sent.
@@ -88,10 +89,6 @@ impl Budget {
     /// Requests of this run without an answer.
     pub(crate) fn under_way(&self) -> u64 {
         self.sent().saturating_sub(self.released.load(Ordering::Relaxed))
-    }
-
-    pub(crate) fn max_requests(&self) -> Option<u64> {
-        self.bounds.max_requests
     }
 
     /// Requests that this run may still send in each window, by the ledger.
@@ -128,12 +125,12 @@ impl Budget {
         let _turn = self.gate.lock().await;
         let used = self.sent() + u64::from(self.aside.load(Ordering::Relaxed));
         if self.bounds.max_requests.is_some_and(|most| used >= most) {
-            return Err(spent(Window::Run, None));
+            return Err(spent("the run's max_requests", None));
         }
         loop {
             self.stop.check()?;
             if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Err(spent(Window::Time, None));
+                return Err(spent("the run's max_minutes", None));
             }
             let now = (self.clock)();
             let (reason, wait_ms) = match self.verdict(now)? {
@@ -143,9 +140,13 @@ impl Budget {
                 }
                 Verdict::WaitMinute(ms) => (PauseReason::Minute, ms),
                 Verdict::WaitAsked(ms) => (PauseReason::Asked, ms),
-                Verdict::DaySpent => return Err(spent(Window::Day, Some(day_after(eastern_day(now))))),
+                Verdict::DaySpent => {
+                    let until = day_after(eastern_day(now));
+                    return Err(spent("the account's requests of this Eastern day", Some(until)));
+                }
                 Verdict::MonthSpent => {
-                    return Err(spent(Window::Month, Some(day_after(eastern_day(now).last_of_month()))));
+                    let until = day_after(eastern_day(now).last_of_month());
+                    return Err(spent("the account's requests of this Eastern month", Some(until)));
                 }
             };
             self.wait(reason, Duration::from_millis(u64::try_from(wait_ms).unwrap_or(1))).await?;
@@ -187,16 +188,10 @@ impl Budget {
         self.update(Counts::mark_stale)
     }
 
-    pub(super) fn stop(&self) -> &Stop {
-        &self.stop
-    }
-
     /// Delays every request of the account by the pause that the API asked for.
     pub(super) fn pause(&self, pause: Duration) -> Result<()> {
         self.settle()?;
-        let ms = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX / 2) + PAUSE_MARGIN_MS;
-        let until = (self.clock)().as_millisecond().saturating_add(ms);
-        let until = Timestamp::from_millisecond(until).unwrap_or(Timestamp::MAX);
+        let until = (self.clock)().checked_add(pause + PAUSE_MARGIN).unwrap_or(Timestamp::MAX);
         self.update(|counts| counts.pause_until(until))
     }
 
@@ -205,16 +200,14 @@ impl Budget {
         if !self.may_wait(pause) {
             return Err(self.too_long(pause));
         }
-        self.listener.report(reason, pause);
-        tokio::select! {
-            () = tokio::time::sleep(pause) => Ok(()),
-            () = self.stop.requested() => Err(ClientError::Stopped),
-        }
+        (self.listener)(Pause { reason, length: pause });
+        self.stop.sleep(pause).await
     }
 
     /// Reports a pause before a failed request is sent again.
     pub(super) fn report_retry(&self, is_asked: bool, pause: Duration) {
-        self.listener.report(if is_asked { PauseReason::Asked } else { PauseReason::Retry }, pause);
+        let reason = if is_asked { PauseReason::Asked } else { PauseReason::Retry };
+        (self.listener)(Pause { reason, length: pause });
     }
 
     pub(super) fn may_wait(&self, pause: Duration) -> bool {
@@ -224,14 +217,14 @@ impl Budget {
 
     pub(super) fn too_long(&self, pause: Duration) -> ClientError {
         let wait_secs = pause.as_secs_f64().ceil() as u64;
-        let wait = SignedDuration::from_secs(i64::try_from(wait_secs).unwrap_or(i64::MAX));
+        let wait = Duration::from_secs(wait_secs);
         let until = (self.clock)().checked_add(wait).unwrap_or(Timestamp::MAX);
         ClientError::WaitTooLong { wait_secs, until }
     }
 
     /// Requests that may be used: the account's limits minus what is kept for others.
     fn allowance(&self, counts: &Counts) -> Allowance {
-        let caps = counts.caps().unwrap_or(UNKNOWN_CAPS);
+        let caps = counts.caps.unwrap_or(UNKNOWN_CAPS);
         let aside = self.aside.load(Ordering::Relaxed);
         Allowance {
             per_minute: caps.per_minute,
@@ -257,8 +250,8 @@ impl Drop for Budget {
     }
 }
 
-fn spent(window: Window, until: Option<Timestamp>) -> ClientError {
-    ClientError::BudgetSpent { window, until }
+fn spent(what: &'static str, until: Option<Timestamp>) -> ClientError {
+    ClientError::BudgetSpent { what, until }
 }
 
 fn day_after(day: Date) -> Timestamp {
@@ -292,6 +285,14 @@ impl Stop {
     /// Fails once the run is to stop.
     pub(crate) fn check(&self) -> Result<()> {
         if *self.requested.borrow() { Err(ClientError::Stopped) } else { Ok(()) }
+    }
+
+    /// Sleeps; fails as soon as the run is to stop.
+    pub(super) async fn sleep(&self, pause: Duration) -> Result<()> {
+        tokio::select! {
+            () = tokio::time::sleep(pause) => Ok(()),
+            () = self.requested() => Err(ClientError::Stopped),
+        }
     }
 
     /// Returns once the run is to stop; never, if the switch was dropped before.

@@ -74,10 +74,10 @@ pub(crate) struct Counts {
     not_before: i64,
     /// Limits of the account, by the last answer of `/v1/me`.
     #[serde(default)]
-    caps: Option<Allowance>,
+    pub(super) caps: Option<Allowance>,
     /// Requests ever counted.
     #[serde(default)]
-    sent: u64,
+    pub(super) sent: u64,
     /// Eastern day of the last answer of `/v1/me`; none while these counts may be too low.
     #[serde(default)]
     learned_on: Option<Date>,
@@ -95,10 +95,6 @@ impl Counts {
         if self.month != month {
             (self.month, self.month_used) = (month, 0);
         }
-    }
-
-    pub(crate) fn caps(&self) -> Option<Allowance> {
-        self.caps
     }
 
     /// Limits of the account, if `/v1/me` reported them this Eastern day and the counts are not marked stale since.
@@ -197,10 +193,6 @@ impl Counts {
         }
         self.caps = Some(*caps);
         self.learned_on = may_fall.then(|| eastern_day(now));
-    }
-
-    pub(super) fn sent(&self) -> u64 {
-        self.sent
     }
 
     pub(super) fn under_way(&self) -> usize {
@@ -338,7 +330,7 @@ pub(super) mod tests {
         assert_eq!(counts.caps_of_today(at(200)), Some(ALLOWANCE));
         assert_eq!(counts.caps_of_today(at(24 * 3_600_000)), None);
         counts.mark_stale();
-        assert_eq!((counts.caps_of_today(at(200)), counts.caps()), (None, Some(ALLOWANCE)));
+        assert_eq!((counts.caps_of_today(at(200)), counts.caps), (None, Some(ALLOWANCE)));
     }
 
     #[test]

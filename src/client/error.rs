@@ -8,27 +8,6 @@ use std::time::Duration;
 /// What a request returns.
 pub(crate) type Result<T, E = ClientError> = std::result::Result<T, E>;
 
-/// A window in which the account's requests are counted, or a bound of this run.
-#[expect(missing_docs, reason = "the text of a window describes it")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Window {
-    Day,
-    Month,
-    Run,
-    Time,
-}
-
-impl std::fmt::Display for Window {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(match self {
-            Self::Day => "the account's requests of this Eastern day",
-            Self::Month => "the account's requests of this Eastern month",
-            Self::Run => "the run's max_requests",
-            Self::Time => "the run's max_minutes",
-        })
-    }
-}
-
 /// Why a request gave no answer that can be used. Targets are paths with queries; the key is never part of one.
 #[expect(missing_docs, reason = "the message of an error names its fields")]
 #[derive(Debug, thiserror::Error)]
@@ -58,8 +37,8 @@ pub enum ClientError {
     #[error("gave up after {attempts} attempts: {last}")]
     GaveUp { attempts: u32, last: Box<ClientError> },
     /// A budget is spent; nothing was sent. A bound of the run has no `until`.
-    #[error("{window} are spent")]
-    BudgetSpent { window: Window, until: Option<Timestamp> },
+    #[error("{what} are spent")]
+    BudgetSpent { what: &'static str, until: Option<Timestamp> },
     /// The API asked for a longer pause than the run may take.
     #[error("the API asks for a pause of {wait_secs} s, longer than the run may wait")]
     WaitTooLong { wait_secs: u64, until: Timestamp },
@@ -101,19 +80,15 @@ impl ClientError {
 
     /// Whether the same call may be sent again.
     pub(crate) fn is_retryable(&self) -> bool {
-        match self {
-            Self::Busy { .. } | Self::Transport { .. } => true,
-            Self::OutsideContract { retryable, .. } => *retryable,
-            _ => false,
-        }
+        matches!(
+            self,
+            Self::Busy { .. } | Self::Transport { .. } | Self::OutsideContract { retryable: true, .. }
+        )
     }
 
     /// The pause that the API asked for; no request is sent before it has passed.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
-        match self {
-            Self::Busy { retry_after, .. } => *retry_after,
-            _ => None,
-        }
+        if let Self::Busy { retry_after, .. } = self { *retry_after } else { None }
     }
 
     /// Earliest time to run again; none if unknown.
@@ -121,13 +96,6 @@ impl ClientError {
         match self {
             Self::BudgetSpent { until, .. } => *until,
             Self::WaitTooLong { until, .. } => Some(*until),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn refused_status(&self) -> Option<u16> {
-        match self {
-            Self::Refused { status, .. } => Some(*status),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! The API key: read once, sent as a header, never printed.
 
-use reqwest::header::HeaderValue;
+use reqwest::RequestBuilder;
 use secrecy::{ExposeSecret, SecretString};
 
 /// An API key. `Debug` does not print it; its memory is wiped on drop.
@@ -9,34 +9,25 @@ pub struct ApiKey(SecretString);
 
 /// The text cannot be an API key.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum KeyError {
-    /// Nothing but white space.
-    #[error("the API key is empty")]
-    Empty,
-    /// A character that a header cannot contain.
-    #[error("the API key contains a character that a header cannot; was an entire file pasted?")]
-    NotAHeader,
-}
+#[error("the API key {0}")]
+pub struct KeyError(&'static str);
 
 impl ApiKey {
     /// The key in a text; surrounding white space is removed, because files end with a line break, and so is a byte order mark.
     pub fn parse(text: &str) -> Result<Self, KeyError> {
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
-            return Err(KeyError::Empty);
+            return Err(KeyError("is empty"));
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(KeyError::NotAHeader);
+            return Err(KeyError("contains a character that a header cannot; was an entire file pasted?"));
         }
         Ok(Self(SecretString::from(text.to_owned())))
     }
 
-    /// The Authorization header, marked sensitive so that no log prints it.
-    pub(super) fn header(&self) -> Result<HeaderValue, KeyError> {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0.expose_secret()))
-            .map_err(|_| KeyError::NotAHeader)?;
-        value.set_sensitive(true);
-        Ok(value)
+    /// A request with the key in its Authorization header, which is marked as sensitive so that no log prints it.
+    pub(super) fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
+        request.bearer_auth(self.0.expose_secret())
     }
 
     /// A text with the key replaced: an error may repeat what was sent.
@@ -58,7 +49,10 @@ mod tests {
     fn key_is_never_printed() {
         let key = ApiKey::parse("\u{feff} flb_secret\n").expect("a key");
         assert!(!format!("{key:?}").contains("secret"));
-        assert!(!format!("{:?}", key.header().expect("a header")).contains("secret"));
+        let http = reqwest::Client::builder().tls_built_in_root_certs(false).build().expect("a client");
+        let request = key.authorize(http.get("http://localhost")).build().expect("a request");
+        assert_eq!(request.headers()[reqwest::header::AUTHORIZATION], "Bearer flb_secret");
+        assert!(!format!("{:?}", request.headers()).contains("secret"));
         assert!(!key.fingerprint().contains("secret"));
     }
 
@@ -70,7 +64,8 @@ mod tests {
 
     #[test]
     fn text_that_no_header_can_contain_is_rejected() {
-        assert_eq!(ApiKey::parse(" \n").unwrap_err(), KeyError::Empty);
-        assert_eq!(ApiKey::parse("two\nlines").unwrap_err(), KeyError::NotAHeader);
+        let error = |text: &str| ApiKey::parse(text).expect_err("no key").to_string();
+        assert_eq!(error(" \n"), "the API key is empty");
+        assert!(error("two\nlines").contains("a character that a header cannot"));
     }
 }

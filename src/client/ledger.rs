@@ -113,7 +113,7 @@ impl Ledger {
                 service: book.service.clone(),
                 keys: keys.into_keys().collect(),
                 used: counts.used(now),
-                limits: counts.caps(),
+                limits: counts.caps,
             }));
         }
         accounts.sort_by(|one, other| (&one.service, &one.keys).cmp(&(&other.service, &other.keys)));
@@ -124,12 +124,8 @@ impl Ledger {
     pub(crate) fn left(&self, now: Timestamp) -> Option<Remaining> {
         let book: AccountBook = serde_json::from_slice(&std::fs::read(&self.path).ok()?).ok()?;
         let mut counts = book.accounts.into_iter().find(|entry| entry.keys.contains_key(&self.key))?.counts;
-        let (used, caps) = (counts.used(now), counts.caps()?);
-        Some(Remaining {
-            minute: caps.per_minute.saturating_sub(used.minute),
-            day: caps.per_day.saturating_sub(used.day),
-            month: caps.per_month.saturating_sub(used.month),
-        })
+        let caps = counts.caps?;
+        Some(counts.remaining(now, &caps))
     }
 
     fn change<T>(&self, now: Timestamp, change: impl FnOnce(&mut AccountBook) -> T) -> io::Result<T> {

@@ -3,8 +3,6 @@
 use super::counts::{Allowance, Counts};
 use crate::contract::account::Remaining;
 use jiff::Timestamp;
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Why no request is sent for a while.
@@ -27,32 +25,6 @@ pub struct Pause {
     pub length: Duration,
 }
 
-/// Takes every pause.
-#[derive(Clone)]
-pub(crate) struct PauseListener(Arc<dyn Fn(Pause) + Send + Sync>);
-
-impl PauseListener {
-    pub(crate) fn new(listener: impl Fn(Pause) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(listener))
-    }
-
-    pub(super) fn report(&self, reason: PauseReason, length: Duration) {
-        (self.0)(Pause { reason, length });
-    }
-}
-
-impl Default for PauseListener {
-    fn default() -> Self {
-        Self::new(|_| {})
-    }
-}
-
-impl fmt::Debug for PauseListener {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("PauseListener")
-    }
-}
-
 /// The account's windows as they were when the last request was sent or delayed.
 #[derive(Debug, Clone)]
 pub(crate) struct Quota {
@@ -63,7 +35,7 @@ pub(crate) struct Quota {
 impl Quota {
     /// Requests left in each window; none while the account's limits are unknown.
     pub(crate) fn remaining(&mut self, now: Timestamp) -> Option<Remaining> {
-        self.counts.caps().map(|_| self.counts.remaining(now, &self.allowance))
+        self.counts.caps.map(|_| self.counts.remaining(now, &self.allowance))
     }
 
     /// How long, about, the minute's limit and the API's pause delay the last of this many more requests.

@@ -2,11 +2,10 @@
 //!
 //! Source: API document, "Errors" (429: clients must not retry sooner; 503: retry shortly).
 
-use super::budget::{Budget, Stop};
+use super::budget::Budget;
 use super::error::{ClientError, Result};
 use backon::{ExponentialBuilder, Retryable};
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -26,17 +25,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 ///
 /// The pause is the larger of our own and the API's `Retry-After`. A `Retry-After` longer than the run may wait fails at once
 /// with `WaitTooLong`.
-pub(super) async fn with_retries<T, F, Fut>(
+pub(super) async fn with_retries<T, Fut: Future<Output = Result<T>>>(
     most: u32,
     budget: &Budget,
     retried: &AtomicU64,
     is_reached: &AtomicBool,
-    attempt: F,
-) -> Result<T>
-where
-    F: Fn() -> Fut,
-    Fut: Future<Output = Result<T>>,
-{
+    attempt: impl Fn() -> Fut,
+) -> Result<T> {
+    let stop = budget.stop.clone();
     let attempts = AtomicU32::new(0);
     let schedule = ExponentialBuilder::default()
         .with_min_delay(FIRST_PAUSE)
@@ -56,7 +52,10 @@ where
         error.is_retryable() && !is_last && budget.may_wait(error.retry_after().unwrap_or_default())
     })
     // A stopped run wakes at once; its next attempt sends nothing.
-    .sleep(pauses(budget.stop().clone()))
+    .sleep(move |pause| {
+        let stop = stop.clone();
+        async move { stop.sleep(pause).await }
+    })
     .adjust(|error, pause| pause.map(|pause| pause.max(error.retry_after().unwrap_or_default())))
     .notify(|error, pause| {
         tracing::warn!(wait_ms = pause.as_millis() as u64, "{error}; retrying");
@@ -64,19 +63,6 @@ where
     })
     .await;
     result.map_err(|error| given_up(error, attempts.load(Ordering::Relaxed), budget))
-}
-
-/// Sleeps that end early when the run is stopped.
-fn pauses(stop: Stop) -> impl Fn(Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    move |pause| {
-        let stop = stop.clone();
-        Box::pin(async move {
-            tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                () = stop.requested() => {}
-            }
-        })
-    }
 }
 
 fn given_up(error: ClientError, attempts: u32, budget: &Budget) -> ClientError {

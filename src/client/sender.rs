@@ -11,7 +11,6 @@ use super::retry::{USUAL_ATTEMPTS, with_retries};
 use super::silence::{SILENCE, is_plain_http};
 use crate::contract::account::Account;
 use jiff::{SignedDuration, Timestamp};
-use reqwest::header::AUTHORIZATION;
 use reqwest::{ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -37,20 +36,14 @@ const USUAL_BODY_BYTES: usize = 48 << 10;
 const MAX_BODY_BYTES: usize = 16 << 20;
 
 /// Where a client sends its requests, and how often.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ClientConfig {
     /// Address of the service; paths are appended to it.
     pub(crate) base_url: String,
     /// Whether plain http may reach another host; off by default.
     pub(crate) allow_plain_http: bool,
-    /// Attempts of one request, the first included.
-    pub(crate) attempts: u32,
-}
-
-impl ClientConfig {
-    pub(crate) fn new(base_url: impl Into<String>) -> Self {
-        Self { base_url: base_url.into(), allow_plain_http: false, attempts: USUAL_ATTEMPTS }
-    }
+    /// Attempts of one request, the first included; none for the usual number.
+    pub(crate) attempts: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -62,7 +55,6 @@ pub(crate) struct Answer<T> {
     ticket: Ticket,
 }
 
-#[derive(Debug)]
 pub(crate) struct Client {
     http: reqwest::Client,
     base: Url,
@@ -95,7 +87,7 @@ impl Client {
             http,
             base,
             key,
-            attempts: config.attempts,
+            attempts: config.attempts.map_or(USUAL_ATTEMPTS, |attempts| attempts.max(1)),
             budget,
             clock,
             retried: AtomicU64::new(0),
@@ -177,7 +169,7 @@ impl Client {
 
     /// Returns when a stopped run waits for an answer no longer.
     async fn given_up(&self) {
-        self.budget.stop().requested().await;
+        self.budget.stop.requested().await;
         tokio::time::sleep(LAST_ANSWERS).await;
     }
 
@@ -190,13 +182,11 @@ impl Client {
     }
 
     /// The error without the key: the parser quotes the body, which may contain it.
-    fn without_key(&self, error: ClientError) -> ClientError {
-        match error {
-            ClientError::OutsideContract { target, reason, retryable } => {
-                ClientError::OutsideContract { target, reason: self.key.redact(&reason), retryable }
-            }
-            other => other,
+    fn without_key(&self, mut error: ClientError) -> ClientError {
+        if let ClientError::OutsideContract { reason, .. } = &mut error {
+            *reason = self.key.redact(reason);
         }
+        error
     }
 
     /// What comes for the first request. At an https address that stays silent, plain http is an error at once.
@@ -222,9 +212,8 @@ impl Client {
     async fn send<T: Decode>(&self, call: &Call<T>) -> Result<(Vec<u8>, Result<T>)> {
         let target = call.target();
         let url = format!("{}{target}", self.base.as_str().trim_end_matches('/'));
-        let header = self.key.header().map_err(|error| ClientError::Settings(error.to_string()))?;
         tracing::debug!(target, "request");
-        let request = self.http.get(url).header(AUTHORIZATION, header);
+        let request = self.key.authorize(self.http.get(url));
         let received = on_its_own(receive(request, call.clone(), self.clock));
         let received = self.unless_plain_http(target, received).await?;
         let Received { status, retry_after, date, answer } = received;
@@ -377,7 +366,8 @@ mod tests {
         let ledger = Ledger::of(folder.path(), &base_url, &key);
         let (_switch, stop) = StopSwitch::new();
         let budget = Budget::new(ledger.clone(), noon, Bounds::default(), stop);
-        let client = Client::new(ClientConfig::new(base_url), key, budget, noon).expect("a client");
+        let config = ClientConfig { base_url, ..ClientConfig::default() };
+        let client = Client::new(config, key, budget, noon).expect("a client");
         let staged = ledger.path().with_extension("staged");
         let in_the_way = staged.clone();
         let server = std::thread::spawn(move || answer_one(&listener, &in_the_way));

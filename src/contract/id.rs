@@ -21,79 +21,31 @@ impl DocumentNumber {
     }
 }
 
-/// The `{id}` path parameter: a positive integer, leading zeros allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct BusinessIdParam(Option<i64>);
-
-impl BusinessIdParam {
-    /// Reads ASCII digits that form a positive integer of any size.
-    pub fn parse(text: &str) -> Option<Self> {
-        let digits_only = text.bytes().all(|byte| byte.is_ascii_digit());
-        let positive = text.bytes().any(|byte| byte != b'0');
-        (digits_only && positive).then(|| Self(text.parse().ok()))
-    }
-
-    /// The integer, or `None` when it is larger than any id a business can have.
-    pub const fn value(self) -> Option<i64> {
-        self.0
-    }
-}
-
-/// A county key: a letter, then letters, spaces, `.`, `'` or `-`, at most 40, stored in upper case.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CountyKey(String);
-
-impl CountyKey {
-    /// Longest key, in characters.
-    pub const MAX_CHARS: usize = 40;
-
-    /// Reads a key in any case.
-    pub fn parse(text: &str) -> Option<Self> {
-        let inner = |byte: u8| byte.is_ascii_alphabetic() || b" .'-".contains(&byte);
-        let shaped = text.len() <= Self::MAX_CHARS
-            && text.starts_with(|first: char| first.is_ascii_alphabetic())
-            && text.bytes().all(inner);
-        shaped.then(|| Self(text.to_ascii_uppercase()))
-    }
-
-    /// The key in upper case.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-/// A ZIP filter: five digits, or the first three or four of them.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ZipPrefix(String);
-
-impl ZipPrefix {
-    /// Reads 3 to 5 ASCII digits.
-    pub fn parse(text: &str) -> Option<Self> {
-        let shaped = (3..=5).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        shaped.then(|| Self(text.to_owned()))
-    }
-
-    /// The digits.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether a ZIP code passes the filter: five digits match exactly, fewer match as a prefix.
-    pub fn matches(&self, zip: &str) -> bool {
-        if self.0.len() == 5 { zip == self.0 } else { zip.starts_with(&self.0) }
-    }
-}
-
 impl fmt::Display for DocumentNumber {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
     }
 }
 
-impl fmt::Display for CountyKey {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
+/// Longest county key, in characters.
+pub const COUNTY_KEY_CHARS: usize = 40;
+
+/// Whether a text is a county key in any case: a letter, then letters, spaces, `.`, `'` or `-`.
+pub fn is_county_key(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_alphabetic() || b" .'-".contains(&byte);
+    text.len() <= COUNTY_KEY_CHARS
+        && text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(inner)
+}
+
+/// Whether a text is a positive integer of any size; it may begin with zeros.
+pub fn is_positive_integer(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.bytes().any(|byte| byte != b'0')
+}
+
+/// Whether a text is a ZIP filter: five digits, or the first three or four of them.
+pub fn is_zip_prefix(text: &str) -> bool {
+    (3..=5).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -110,31 +62,28 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_a_positive_integer_and_a_huge_one_has_no_business() {
-        assert_eq!(BusinessIdParam::parse("5000001").and_then(BusinessIdParam::value), Some(5_000_001));
-        assert_eq!(BusinessIdParam::parse("007").and_then(BusinessIdParam::value), Some(7));
-        assert_eq!(BusinessIdParam::parse(&"9".repeat(40)).map(BusinessIdParam::value), Some(None));
+    fn an_id_is_a_positive_integer_of_any_size() {
+        for right in ["5000001", "007", &"9".repeat(40)] {
+            assert!(is_positive_integer(right), "{right}");
+        }
         for wrong in ["0", "000", "-1", "+1", "1.0", "abc", "", "١"] {
-            assert_eq!(BusinessIdParam::parse(wrong), None, "{wrong}");
+            assert!(!is_positive_integer(wrong), "{wrong}");
         }
     }
 
     #[test]
-    fn a_county_key_is_read_in_any_case_and_stored_in_capitals() {
-        assert_eq!(CountyKey::parse("st. johns").map(|key| key.to_string()), Some("ST. JOHNS".into()));
+    fn a_county_key_is_one_in_any_case() {
+        assert!(is_county_key("st. johns") && is_county_key("MIAMI-DADE"));
         for wrong in ["", " DUVAL", "DUVAL1", "MIAMI_DADE", &"A".repeat(41)] {
-            assert_eq!(CountyKey::parse(wrong), None, "{wrong}");
+            assert!(!is_county_key(wrong), "{wrong}");
         }
     }
 
     #[test]
-    fn five_zip_digits_are_exact_and_fewer_are_a_prefix() {
-        let matches = |filter: &str, zip: &str| ZipPrefix::parse(filter).is_some_and(|it| it.matches(zip));
-        assert!(matches("337", "33702"));
-        assert!(matches("33702", "33702"));
-        assert!(!matches("33702", "33702-1234"));
+    fn a_zip_filter_has_3_to_5_digits() {
+        assert!(is_zip_prefix("337") && is_zip_prefix("33702"));
         for wrong in ["33", "337021", "33a", "-337", ""] {
-            assert_eq!(ZipPrefix::parse(wrong), None, "{wrong}");
+            assert!(!is_zip_prefix(wrong), "{wrong}");
         }
     }
 }

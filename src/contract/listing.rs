@@ -19,14 +19,6 @@ impl Listing {
     /// The two listings that together hold every business.
     pub const EVERY_TYPE: [Self; 2] = [Self::Untyped, Self::FICTITIOUS];
 
-    /// The listing of a request with this `type` parameter.
-    pub const fn of(kind: Option<EntityType>) -> Self {
-        match kind {
-            None => Self::Untyped,
-            Some(kind) => Self::Of(kind),
-        }
-    }
-
     /// The listing of a label.
     pub fn from_label(label: &str) -> Option<Self> {
         if label == Self::Untyped.label() {
@@ -81,10 +73,10 @@ mod tests {
     }
 
     #[test]
-    fn every_listing_is_found_by_its_label_and_by_its_type() {
+    fn every_listing_is_found_by_its_label() {
         for listing in EntityType::ALL.map(Listing::Of).into_iter().chain([Listing::Untyped]) {
             assert_eq!(Listing::from_label(listing.label()), Some(listing));
-            assert_eq!(Listing::of(listing.kind()), listing);
+            assert_eq!(listing.kind().map_or(Listing::Untyped, Listing::Of), listing);
         }
         assert_eq!(Listing::from_label("other"), None);
     }

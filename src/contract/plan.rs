@@ -41,11 +41,12 @@ impl Plan {
 
     /// The plan's row of the limits table.
     pub const fn limits(self) -> PlanLimits {
-        match self {
-            Self::Starter => PlanLimits::new(50, 1_000, 30, 20, 1_000, 10_000),
-            Self::Agency => PlanLimits::new(100, 2_000, 90, 60, 5_000, 50_000),
-            Self::Enterprise => PlanLimits::new(100, 5_000, 365, 120, 20_000, 200_000),
-        }
+        let [rows_per_call, max_offset, window_days, per_minute, per_day, per_month] = match self {
+            Self::Starter => [50, 1_000, 30, 20, 1_000, 10_000],
+            Self::Agency => [100, 2_000, 90, 60, 5_000, 50_000],
+            Self::Enterprise => [100, 5_000, 365, 120, 20_000, 200_000],
+        };
+        PlanLimits { rows_per_call, max_offset, window_days, per_minute, per_day, per_month }
     }
 
     /// Keys an account of this plan may have active at once.
@@ -69,26 +70,11 @@ impl Plan {
 /// The name, as key files have it.
 impl fmt::Display for Plan {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Starter => "starter",
-            Self::Agency => "agency",
-            Self::Enterprise => "enterprise",
-        })
+        self.serialize(out)
     }
 }
 
 impl PlanLimits {
-    const fn new(
-        rows_per_call: u32,
-        max_offset: u32,
-        window_days: u32,
-        per_minute: u32,
-        per_day: u32,
-        per_month: u32,
-    ) -> Self {
-        Self { rows_per_call, max_offset, window_days, per_minute, per_day, per_month }
-    }
-
     /// Most rows of one query: the max offset plus one full call.
     ///
     /// Starter 1,050, Agency 2,100, Enterprise 5,100 rows. A query with a larger `total` must be narrowed.

@@ -7,11 +7,11 @@
 use super::account::Remaining;
 use super::eastern::{day_start, eastern_day, minus_days, plus_days};
 use super::plan::PlanLimits;
-use jiff::Timestamp;
 use jiff::civil::Date;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-const MINUTE_SECS: i64 = 60;
+const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
 /// Requests used by an account in its three windows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,18 +25,6 @@ pub struct Usage {
     /// First day of the Eastern month of the last request counted.
     month_on: Option<Date>,
     month: u32,
-}
-
-/// Counts that a store keeps. Instants are milliseconds since 1970; a day and a month are known by their start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are those of `Usage`")]
-pub struct StoredCounts {
-    pub minute_since: i64,
-    pub minute: u32,
-    pub day_on: i64,
-    pub day: u32,
-    pub month_on: i64,
-    pub month: u32,
 }
 
 /// Eastern days for a store that has no time zones: yesterday, today, the next two days, and the day that ends them.
@@ -57,16 +45,19 @@ pub struct Refusal {
 }
 
 impl Usage {
-    /// The counts that a store keeps; `None` where it has instants that no clock shows.
-    pub fn of_store(stored: &StoredCounts) -> Option<Self> {
+    /// The counts that a store keeps of minute, day and month: since when, in milliseconds since 1970, and how many. `None` where it has
+    /// instants that no clock shows.
+    pub fn of_store(windows: [(i64, i64); 3]) -> Option<Self> {
         let instant = |millis| Timestamp::from_millisecond(millis).ok();
+        let [(minute_since, _), (day_on, _), (month_on, _)] = windows;
+        let [minute, day, month] = windows.map(|(_, count)| u32::try_from(count).unwrap_or(u32::MAX));
         Some(Self {
-            minute_since: Some(instant(stored.minute_since)?),
-            minute: stored.minute,
-            day_on: Some(eastern_day(instant(stored.day_on)?)),
-            day: stored.day,
-            month_on: Some(eastern_day(instant(stored.month_on)?)),
-            month: stored.month,
+            minute_since: Some(instant(minute_since)?),
+            minute,
+            day_on: Some(eastern_day(instant(day_on)?)),
+            day,
+            month_on: Some(eastern_day(instant(month_on)?)),
+            month,
         })
     }
 
@@ -127,7 +118,7 @@ impl Usage {
     fn at(self, now: Timestamp) -> Self {
         let mut current = if self.is_ahead(now) { Self::default() } else { self };
         let today = eastern_day(now);
-        let open = |since: &Timestamp| (0..MINUTE_SECS * 1_000).contains(&millis_between(*since, now));
+        let open = |since: &Timestamp| (0..MINUTE.as_secs() * 1_000).contains(&millis_between(*since, now));
         if !current.minute_since.as_ref().is_some_and(open) {
             (current.minute_since, current.minute) = (None, 0);
         }
@@ -154,9 +145,7 @@ impl Usage {
         if is_open {
             return None;
         }
-        let minute_end = self.minute_since.unwrap_or(now).as_second() + MINUTE_SECS;
-        let sub_second = self.minute_since.unwrap_or(now).subsec_nanosecond();
-        let minute = Timestamp::new(minute_end, sub_second).unwrap_or(Timestamp::MAX);
+        let minute = self.minute_since.unwrap_or(now).checked_add(MINUTE).unwrap_or(Timestamp::MAX);
         let today = eastern_day(now);
         let day = day_start(plus_days(self.day_on.unwrap_or(today), 1));
         let month = day_start(plus_days(self.month_on.unwrap_or(today).last_of_month(), 1));

@@ -2,13 +2,12 @@
 
 use super::delta::complete_log;
 use super::described::{
-    Described, DescribedColumn, describe, lake_path, partitioning, quoted, text_of, write_comments,
-    write_views,
+    Described, DescribedColumn, describe, folder_expression, partitioning, quoted, text_of, type_names,
+    write_comments, write_views,
 };
 use super::ducklake::ducklake_script;
 use super::error::ExportError;
 use crate::lake::{Commit, FileEntry, INVENTED, Lake};
-use arrow::datatypes::DataType;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -64,15 +63,16 @@ fn datapackage(commit: &Commit, tables: &[Described]) -> Value {
 }
 
 fn resource(commit: &Commit, table: &Described) -> Value {
-    let files = table.files.iter().map(|file| {
-        let hash = format!("blake3:{}", file.blake3);
-        json!({"path": lake_path(commit, file), "bytes": file.bytes, "rows": file.rows, "hash": hash})
+    let manifest = &commit.tables[&table.name];
+    let files = manifest.files.iter().map(|file| {
+        let (path, hash) = (commit.object_of(file), format!("blake3:{}", file.blake3));
+        json!({"path": path, "bytes": file.bytes, "rows": file.rows, "hash": hash})
     });
     let mut resource = json!({
         "profile": "data-resource",
         "name": table.name,
         "description": table.about,
-        "path": table.files.iter().map(|file| lake_path(commit, file)).collect::<Vec<_>>(),
+        "path": manifest.files.iter().map(|file| commit.object_of(file)).collect::<Vec<_>>(),
         "format": "parquet",
         "mediatype": "application/vnd.apache.parquet",
         "files": files.collect::<Vec<_>>(),
@@ -80,8 +80,8 @@ fn resource(commit: &Commit, table: &Described) -> Value {
         "schema": {"fields": table.columns.iter().map(field).collect::<Vec<_>>(), "missingValues": []},
     });
     // frictionless compares `rows` with the rows that it reads: those of the first file.
-    if table.files.len() == 1 {
-        resource["rows"] = json!(table.rows);
+    if manifest.files.len() == 1 {
+        resource["rows"] = json!(manifest.rows);
     }
     if !table.notes.is_empty() {
         resource["notes"] = json!(table.notes);
@@ -96,7 +96,7 @@ fn resource(commit: &Commit, table: &Described) -> Value {
 }
 
 fn field(column: &DescribedColumn) -> Value {
-    let (kind, _) = type_words(&column.kind);
+    let kind = type_names(&column.kind).package;
     let mut field = json!({"name": column.name, "type": kind, "description": column.meaning});
     if !column.nullable {
         field["constraints"] = json!({"required": true});
@@ -118,7 +118,9 @@ fn dictionary(commit: &Commit, tables: &[Described]) -> String {
         }
         writeln!(text, "| table | rows | files | bytes |\n| --- | ---: | ---: | ---: |")?;
         for table in tables {
-            let (rows, files, bytes) = (table.rows, table.files.len(), table.bytes());
+            let manifest = &commit.tables[&table.name];
+            let (rows, files) = (manifest.rows, manifest.files.len());
+            let bytes: u64 = manifest.files.iter().map(|file| file.bytes).sum();
             writeln!(text, "| [`{0}`](#{0}) | {rows} | {files} | {bytes} |", table.name)?;
         }
         for table in tables {
@@ -138,25 +140,12 @@ fn dictionary(commit: &Commit, tables: &[Described]) -> String {
             writeln!(text, "| column | type | null | meaning |\n| --- | --- | --- | --- |")?;
             for column in &table.columns {
                 let null = if column.nullable { "yes" } else { "" };
-                let (kind, meaning) = (type_words(&column.kind).1, escaped(&column.meaning));
+                let (kind, meaning) = (type_names(&column.kind).dictionary, escaped(&column.meaning));
                 writeln!(text, "| `{}` | {kind} | {null} | {meaning} |", column.name)?;
             }
         }
         Ok(())
     })
-}
-
-/// The name of a type in a data package, and in the dictionary.
-fn type_words(kind: &DataType) -> (&'static str, &'static str) {
-    match kind {
-        DataType::Int32 => ("integer", "int32"),
-        DataType::Int64 => ("integer", "int64"),
-        DataType::Float64 => ("number", "double"),
-        DataType::Boolean => ("boolean", "boolean"),
-        DataType::Date32 => ("date", "date"),
-        DataType::Timestamp(..) => ("datetime", "timestamp"),
-        _ => ("string", "text"),
-    }
 }
 
 /// A text with its Markdown marks escaped, for a cell of a table.
@@ -169,8 +158,7 @@ fn escaped(words: &str) -> String {
 /// An object store has no `current`, so there they name the files of this snapshot.
 fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
     let is_folder = lake.shown().is_some();
-    let absolute = std::path::absolute(lake.root()).unwrap_or_else(|_| lake.root().to_owned());
-    let root = format!("coalesce(getvariable('lake'), {})", quoted(&absolute.display().to_string()));
+    let root = folder_expression(lake);
     text_of(|text| {
         if is_folder {
             head_of_folder(text, commit)?
@@ -181,11 +169,11 @@ fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
             let name = &table.name;
             let pattern = if table.is_partitioned { "**/*.parquet" } else { "*.parquet" };
             let options = partitioning(table);
-            let url = |file: &FileEntry| quoted(&format!("{lake}/{}", lake_path(commit, file)));
+            let url = |file: &FileEntry| quoted(&format!("{lake}/{}", commit.object_of(file)));
             let files = if is_folder {
                 format!("{root} || {}", quoted(&format!("/current/{name}/{pattern}")))
             } else {
-                format!("[{}]", table.files.iter().map(url).collect::<Vec<_>>().join(", "))
+                format!("[{}]", commit.files(Some(name)).map(url).collect::<Vec<_>>().join(", "))
             };
             writeln!(text, "\nCREATE OR REPLACE VIEW {name} AS")?;
             writeln!(text, "    SELECT * FROM read_parquet({files}, {options});")?;

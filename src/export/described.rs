@@ -9,7 +9,8 @@ use arrow::datatypes::DataType;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-/// A table or an aggregate of a snapshot.
+/// A table or an aggregate of a snapshot, but for its rows.
+#[derive(Debug, Clone)]
 pub(super) struct Described {
     /// Folder name.
     pub(super) name: String,
@@ -19,11 +20,9 @@ pub(super) struct Described {
     pub(super) notes: String,
     pub(super) columns: Vec<DescribedColumn>,
     /// Key columns; empty for an aggregate.
-    pub(super) key: Vec<String>,
+    pub(super) key: &'static [&'static str],
     /// Whether `filed_month` is part of the path.
     pub(super) is_partitioned: bool,
-    pub(super) rows: u64,
-    pub(super) files: Vec<FileEntry>,
 }
 
 /// Writes the views that the tables can answer, after them.
@@ -37,6 +36,7 @@ pub(super) fn write_views(text: &mut String, tables: &[Described]) -> fmt::Resul
 }
 
 /// A column of a table or an aggregate.
+#[derive(Debug, Clone)]
 pub(super) struct DescribedColumn {
     pub(super) name: String,
     pub(super) kind: DataType,
@@ -44,10 +44,25 @@ pub(super) struct DescribedColumn {
     pub(super) meaning: String,
 }
 
-impl Described {
-    pub(super) fn bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.bytes).sum()
-    }
+/// What a type is called in a data package, in the dictionary, by DuckLake, and by Delta.
+pub(super) struct TypeNames {
+    pub(super) package: &'static str,
+    pub(super) dictionary: &'static str,
+    pub(super) ducklake: &'static str,
+    pub(super) delta: &'static str,
+}
+
+pub(super) const fn type_names(kind: &DataType) -> TypeNames {
+    let (package, dictionary, ducklake, delta) = match kind {
+        DataType::Int32 => ("integer", "int32", "int32", "integer"),
+        DataType::Int64 => ("integer", "int64", "int64", "long"),
+        DataType::Float64 => ("number", "double", "float64", "double"),
+        DataType::Boolean => ("boolean", "boolean", "boolean", "boolean"),
+        DataType::Date32 => ("date", "date", "date", "date"),
+        DataType::Timestamp(..) => ("datetime", "timestamp", "timestamptz", "timestamp"),
+        _ => ("string", "text", "varchar", "string"),
+    };
+    TypeNames { package, dictionary, ducklake, delta }
 }
 
 /// Every table and aggregate of a snapshot that has a file: tables in their documented order, then aggregates.
@@ -80,23 +95,20 @@ pub(super) fn of_table(table: Table, manifest: &TableManifest) -> Described {
         about: table.meaning().to_owned(),
         notes: String::new(),
         columns: columns.collect(),
-        key: table.key().iter().map(|name| (*name).to_owned()).collect(),
+        key: table.key(),
         // A lake of the state's files has the details and officers of each month apart.
         is_partitioned: has_months(manifest),
-        rows: manifest.rows,
-        files: manifest.files.clone(),
     }
-}
-
-/// Path of a file in the lake: in its own snapshot, or, in an object store, in the snapshot that wrote it.
-pub(super) fn lake_path(commit: &Commit, file: &FileEntry) -> String {
-    format!("snapshots/{:06}/{}", file.origin_snapshot.unwrap_or(commit.snapshot), file.path)
 }
 
 /// Whether the paths of files have the month of their rows.
 pub(super) fn has_months(manifest: &TableManifest) -> bool {
-    let has_month = |path: &str| path.split('/').nth(1).is_some_and(|name| name.starts_with("filed_month="));
-    manifest.files.iter().any(|file| has_month(&file.path))
+    manifest.files.iter().any(|file| month_of(file).is_some())
+}
+
+/// The month of the rows of a file, where its path has it.
+pub(super) fn month_of(file: &FileEntry) -> Option<&str> {
+    file.path.split('/').nth(1)?.strip_prefix("filed_month=")
 }
 
 pub(super) fn of_footer(name: &str, footer: &Footer, manifest: &TableManifest) -> Described {
@@ -112,10 +124,8 @@ pub(super) fn of_footer(name: &str, footer: &Footer, manifest: &TableManifest) -
         columns: columns.collect(),
         about: head.question,
         notes: head.notes,
-        key: Vec::new(),
+        key: &[],
         is_partitioned: has_months(manifest),
-        rows: manifest.rows,
-        files: manifest.files.clone(),
     }
 }
 
@@ -166,7 +176,7 @@ fn append(text: &mut String, more: &str) {
 }
 
 /// A text made by writing to it.
-pub(super) fn text_of(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
+pub(crate) fn text_of(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = write(&mut text);
@@ -174,8 +184,14 @@ pub(super) fn text_of(write: impl FnOnce(&mut String) -> fmt::Result) -> String 
 }
 
 /// A text as an SQL literal.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
+}
+
+/// The expression of the folder of a lake, which a variable may replace.
+pub(super) fn folder_expression(lake: &Lake) -> String {
+    let absolute = std::path::absolute(lake.root()).unwrap_or_else(|_| lake.root().to_owned());
+    format!("coalesce(getvariable('lake'), {})", quoted(&absolute.display().to_string()))
 }
 
 /// A UUID made from a text: the same each time.

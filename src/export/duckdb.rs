@@ -35,7 +35,7 @@ pub(crate) fn export_duckdb(
     let mut tables = describe(lake, &commit)?;
     tables.retain(|table| selected.contains(&table.name));
     let sql = statements(lake, &commit, &tables)?;
-    let expected = tables.iter().map(|table| (table.name.as_str(), table.rows));
+    let expected = tables.iter().map(|table| (table.name.as_str(), commit.tables[&table.name].rows));
     let counts = make_database(file, program, &sql, expected)?;
     Ok((commit, counts))
 }
@@ -100,7 +100,7 @@ fn statements(lake: &Lake, commit: &Commit, tables: &[Described]) -> Result<Stri
 fn file_list(lake: &Lake, commit: &Commit, table: &Described) -> Result<String, ExportError> {
     let mut files = Vec::new();
     let snapshot = lake.open_snapshot(commit);
-    for entry in table.files.iter().rev() {
+    for entry in commit.tables[&table.name].files.iter().rev() {
         files.push(quoted(&snapshot.file(entry)?.display().to_string()));
     }
     Ok(files.join(", "))

@@ -1,6 +1,6 @@
 //! Why an export failed.
 
-use crate::contract::hint::{MAKE_SNAPSHOT, of_io};
+use crate::contract::hint::{MAKE_SNAPSHOT, NEAR, nearest, of_io};
 use crate::lake::LakeError;
 use crate::table::TableError;
 use std::io;
@@ -24,10 +24,10 @@ pub enum ExportError {
     /// The lake, by its address, has no snapshot.
     #[error("the lake {0} has no snapshot yet")]
     NoSnapshot(String),
-    /// The snapshot does not have the table. It has those of `known`; `near` is the nearest name, if one is near.
+    /// The snapshot does not have the table. It has those of `known`.
     #[error("snapshot {snapshot} has no table {table}")]
     #[expect(missing_docs, reason = "the message says what each field is")]
-    NoTable { snapshot: u64, table: String, known: Vec<String>, near: Option<String> },
+    NoTable { snapshot: u64, table: String, known: Vec<String> },
     /// Businesses are chosen, and the named table has none.
     #[error("the rows of {0} are not of businesses, and a condition chooses businesses")]
     NoBusinesses(String),
@@ -61,8 +61,11 @@ impl ExportError {
             Self::Table(error) => return error.hint(),
             Self::Read(_, source) | Self::Write(_, source) => return of_io(source),
             Self::NoSnapshot(_) => MAKE_SNAPSHOT,
-            Self::NoTable { near: Some(near), .. } => return Some(format!("did you mean {near}?")),
-            Self::NoTable { known, .. } => return Some(format!("it has {}", known.join(", "))),
+            Self::NoTable { table, known, .. } => {
+                let near = nearest(table, known.iter().map(String::as_str), NEAR);
+                let all = || format!("it has {}", known.join(", "));
+                return Some(near.map_or_else(all, |near| format!("did you mean {near}?")));
+            }
             Self::NoBusinesses(table) => {
                 return Some(format!(
                     "for a part of it: sunlake query \"SELECT * FROM {table} WHERE ...\" -o {table}.csv"

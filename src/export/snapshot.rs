@@ -1,7 +1,6 @@
 //! The snapshot and the tables to export.
 
 use super::error::ExportError;
-use crate::contract::hint::{NEAR, nearest};
 use crate::lake::{Commit, Lake};
 
 /// The commit of a snapshot that has its files, published or pending review; without a number the newest that readers see.
@@ -17,8 +16,7 @@ pub(super) fn selected_tables(commit: &Commit, names: &[String]) -> Result<Vec<S
     let known = commit.tables.iter().filter(|(_, manifest)| !manifest.files.is_empty());
     let known: Vec<String> = known.map(|(name, _)| name.clone()).collect();
     if let Some(table) = names.iter().find(|name| !known.contains(name)) {
-        let near = nearest(table, known.iter().map(String::as_str), NEAR).map(str::to_owned);
-        return Err(ExportError::NoTable { snapshot: commit.snapshot, table: table.clone(), known, near });
+        return Err(ExportError::NoTable { snapshot: commit.snapshot, table: table.clone(), known });
     }
     Ok(known.into_iter().filter(|name| names.is_empty() || names.contains(name)).collect())
 }

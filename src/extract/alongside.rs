@@ -3,47 +3,52 @@
 use super::error::Result;
 use super::fetch::PageFetcher;
 use futures::StreamExt;
-use futures::future::{Either, select};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
-impl PageFetcher<'_> {
-    /// Runs work that blocks, on another thread. Requests under way are driven during it: an answer in time does not count as late.
-    pub(crate) fn alongside<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T> {
-        let runtime = Handle::try_current().ok().filter(|runtime| {
-            runtime.runtime_flavor() == RuntimeFlavor::MultiThread && !self.under_way.is_empty()
-        });
-        let Some(runtime) = runtime else { return Ok(work()) };
-        tokio::task::block_in_place(|| {
-            std::thread::scope(|scope| {
-                let (done, finished) = oneshot::channel();
-                let worker = scope.spawn(move || {
-                    let result = work();
-                    // No one listens after an error of the archive.
-                    let _ = done.send(());
-                    result
-                });
-                let received = runtime.block_on(self.receive_until(finished));
-                let result = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                received.map(|()| result)
-            })
+/// Runs work that blocks on another thread, and reads during it. Returns once both have ended.
+pub(super) async fn read_during<T: Send, R>(
+    work: impl FnOnce() -> T + Send,
+    read: impl Future<Output = R>,
+) -> (T, R) {
+    let runtime = Handle::current();
+    if runtime.runtime_flavor() != RuntimeFlavor::MultiThread {
+        return (work(), read.await);
+    }
+    tokio::task::block_in_place(|| {
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(work);
+            let read = runtime.block_on(read);
+            (worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), read)
         })
+    })
+}
+
+impl PageFetcher<'_> {
+    /// Runs work that blocks. Requests under way are driven during it: an answer in time does not count as late.
+    pub(crate) async fn alongside<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T> {
+        if self.under_way.is_empty() {
+            return Ok(work());
+        }
+        let (done, finished) = oneshot::channel();
+        let work = || {
+            let result = work();
+            // No one listens after an error of the archive.
+            let _ = done.send(());
+            result
+        };
+        let (result, received) = read_during(work, self.receive_until(finished)).await;
+        received.map(|()| result)
     }
 
     /// Receives answers until `finished` is sent or dropped.
     async fn receive_until(&mut self, mut finished: oneshot::Receiver<()>) -> Result<()> {
         loop {
-            match select(self.under_way.next(), finished).await {
-                Either::Left((Some((came, outcome)), rest)) => {
-                    self.arrive(came, outcome, None)?;
-                    finished = rest;
-                }
-                Either::Left((None, rest)) => {
-                    // An error means that the work panicked, which its thread reports.
-                    let _ = rest.await;
-                    return Ok(());
-                }
-                Either::Right(_) => return Ok(()),
+            tokio::select! {
+                biased;
+                Some((came, outcome)) = self.under_way.next() => self.arrive(came, outcome, None)?,
+                // An error means that the work panicked, which its thread reports.
+                _ = &mut finished => return Ok(()),
             }
         }
     }
@@ -79,7 +84,8 @@ mod tests {
         let (base_url, key) = ("http://127.0.0.1:1", ApiKey::parse("one").expect("a key"));
         let (_switch, stop) = StopSwitch::new();
         let budget = Budget::new(Ledger::of(folder, base_url, &key), NOW, Bounds::default(), stop);
-        Client::new(ClientConfig::new(base_url), key, budget, NOW).expect("a client")
+        let config = ClientConfig { base_url: base_url.to_owned(), ..ClientConfig::default() };
+        Client::new(config, key, budget, NOW).expect("a client")
     }
 
     #[tokio::test]
@@ -118,7 +124,10 @@ mod tests {
                 is_answered.load(Ordering::SeqCst)
             })
         };
-        assert!(fetcher.alongside(wait).expect("an archive"), "the answer came while the work waited for it");
+        assert!(
+            fetcher.alongside(wait).await.expect("an archive"),
+            "the answer came while the work waited for it"
+        );
         assert!(fetcher.under_way.is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::Result;
 use super::fetch::{PageFetcher, PageKey};
-use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
+use crate::client::{Call, RawRecord};
 use crate::contract::id::DocumentNumber;
 use crate::contract::page::Data;
 
@@ -24,7 +24,7 @@ impl LookUp {
         }
     }
 
-    fn call(self, business_id: i64) -> Call<Data<RawRecord>> {
+    pub(crate) fn call(self, business_id: i64) -> Call<Data<RawRecord>> {
         match self {
             Self::Details => Call::business(business_id),
             Self::Officers => Call::officers(business_id),
@@ -37,35 +37,26 @@ impl LookUp {
         fetcher: &mut PageFetcher<'_>,
         business_id: i64,
     ) -> Result<Option<PageKey>> {
-        match fetcher.ask(self.stage(), &self.call(business_id)).await {
-            Err(error) if error.is_refused_with(404) => Ok(None),
-            other => other.map(|answer| Some(answer.key)),
+        let answer = fetcher.ask_unless_refused(self.stage(), &self.call(business_id), 404).await?;
+        Ok(answer.map(|answer| answer.key))
+    }
+}
+
+/// A business to look up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// By its id, with this request first.
+    Business(i64, LookUp),
+    /// By its document number: its details.
+    Document(DocumentNumber),
+}
+
+impl Wanted {
+    /// Its first request.
+    pub(crate) fn call(&self) -> Call<Data<RawRecord>> {
+        match self {
+            Self::Business(id, look_up) => look_up.call(*id),
+            Self::Document(number) => Call::business_by_document(number),
         }
     }
-}
-
-/// Looks up a business by its document number. Returns its record and page; none when the API has no such business.
-pub(crate) async fn ask_document(
-    fetcher: &mut PageFetcher<'_>,
-    number: &DocumentNumber,
-) -> Result<Option<(RawRecord, PageKey)>> {
-    match fetcher.ask(DETAILS, &Call::business_by_document(number)).await {
-        Err(error) if error.is_refused_with(404) => Ok(None),
-        other => other.map(|answer| Some((answer.value.data, answer.key))),
-    }
-}
-
-/// Announces the next look-ups by document number, in this order.
-pub(crate) fn expect_documents(fetcher: &mut PageFetcher<'_>, next: &[DocumentNumber]) {
-    fetcher.expect(next.iter().take(MOST_UNDER_WAY).map(Call::business_by_document), false);
-}
-
-/// Announces the next look-ups, in this order. They may be requested ahead.
-pub(crate) fn expect(fetcher: &mut PageFetcher<'_>, next: &[(i64, LookUp)]) {
-    fetcher.expect(next.iter().take(MOST_UNDER_WAY).map(|(id, look_up)| look_up.call(*id)), false);
-}
-
-/// Announces a business's officers, which are looked up after its details and before other businesses.
-pub(crate) fn expect_officers(fetcher: &mut PageFetcher<'_>, business_id: i64) {
-    fetcher.expect_first(&LookUp::Officers.call(business_id));
 }

@@ -5,7 +5,7 @@ use crate::client::ClientError;
 /// What extraction returns.
 pub(crate) type Result<T, E = ExtractError> = std::result::Result<T, E>;
 
-/// Why a page store failed.
+/// Why the archive of pages or the store of rows failed.
 pub(crate) type StoreError = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Debug, thiserror::Error)]
@@ -13,12 +13,9 @@ pub(crate) enum ExtractError {
     /// A request gave no usable answer, or may not be sent.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// The run's page archive failed; only archived answers count.
-    #[error("the archive of pages failed: {0}")]
-    Store(StoreError),
-    /// Rows could not be handed over.
+    /// An answer could not be archived, or rows could not be handed over.
     #[error("{0}")]
-    HandOver(StoreError),
+    Store(#[from] StoreError),
     /// A request under way whose answer never came; only a bug causes this.
     #[error("the request GET {target} was lost")]
     Lost { target: String },
@@ -38,6 +35,6 @@ impl ExtractError {
     }
 
     pub(crate) fn is_refused_with(&self, status: u16) -> bool {
-        matches!(self, Self::Client(error) if error.refused_status() == Some(status))
+        matches!(self, Self::Client(ClientError::Refused { status: refused, .. }) if *refused == status)
     }
 }

@@ -92,7 +92,7 @@ pub(crate) struct PageFetcher<'a> {
     /// Rows of listings on the pages so far.
     pub(crate) rows: u64,
     /// Archived answers from before this are too old to be used.
-    oldest: Timestamp,
+    pub(crate) oldest: Timestamp,
     /// When the newest of the answers came, wanted or not.
     newest: Timestamp,
     now: fn() -> Timestamp,
@@ -100,7 +100,7 @@ pub(crate) struct PageFetcher<'a> {
 }
 
 /// Refusals that extraction may use as answers; the others are invalidated.
-const KEPT_REFUSALS: [u16; 3] = [400, 403, 404];
+pub(super) const KEPT_REFUSALS: [u16; 3] = [400, 403, 404];
 
 /// Status archived for an invalid answer: the request is sent again.
 const INVALIDATED: u16 = 0;
@@ -138,7 +138,7 @@ impl<'a> PageFetcher<'a> {
         let (mut key, sent_ahead) = self.next_key(call.target());
         self.answered += 1;
         if !sent_ahead {
-            while let Some(stored) = self.stored(&key)? {
+            while let Some(stored) = self.pages.stored(&key)? {
                 if stored.status != INVALIDATED && stored.received_at >= self.oldest {
                     self.replayed += 1;
                     self.newest = self.newest.max(stored.received_at);
@@ -159,23 +159,25 @@ impl<'a> PageFetcher<'a> {
         }
     }
 
+    /// Sends a request; none when the API refuses it with a status.
+    pub(crate) async fn ask_unless_refused<T: Decode>(
+        &mut self,
+        stage: &'static str,
+        call: &Call<T>,
+        status: u16,
+    ) -> Result<Option<Answer<T>>> {
+        match self.ask(stage, call).await {
+            Err(error) if error.is_refused_with(status) => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+
     /// From now on, an archived answer is used only if it came after every answer so far: it knows what they know. A resumed run may
     /// have sent requests ahead whose answers nobody wanted in the end; they count too.
     pub(crate) async fn ask_newer(&mut self) -> Result<()> {
         self.finish().await?;
         self.oldest = self.oldest.max(self.newest);
         Ok(())
-    }
-
-    /// From now on, archived answers from before a time are not used. Returns that of now, and never goes back before it.
-    pub(crate) fn ask_since(&mut self, time: Timestamp) -> Timestamp {
-        let newest = self.oldest.max(time);
-        std::mem::replace(&mut self.oldest, newest)
-    }
-
-    /// Uses the archived answers from a time on.
-    pub(crate) fn ask_as_before(&mut self, time: Timestamp) {
-        self.oldest = time;
     }
 
     /// Whether the next answer to a call comes from the archive.
@@ -185,7 +187,7 @@ impl<'a> PageFetcher<'a> {
         let next = self.occurrences.get(&target).copied().unwrap_or(0);
         let occurrence = expected.filter(|key| key.target == target).map_or(next, |key| key.occurrence);
         let mut key = PageKey { target, occurrence };
-        while let Some(stored) = self.stored(&key)? {
+        while let Some(stored) = self.pages.stored(&key)? {
             if stored.status != INVALIDATED && stored.received_at >= self.oldest {
                 return Ok(true);
             }
@@ -219,7 +221,7 @@ impl<'a> PageFetcher<'a> {
 
     /// Invalidates an archived answer: this run and those that resume it send the request again.
     pub(crate) fn invalidate(&mut self, key: &PageKey) -> Result<()> {
-        self.pages.keep(key, INVALIDATED, (self.now)(), b"").map_err(ExtractError::Store)
+        Ok(self.pages.keep(key, INVALIDATED, (self.now)(), b"")?)
     }
 
     /// Invalidates the refusal that ends the run, so that a resumed run sends the request again.
@@ -307,16 +309,12 @@ impl<'a> PageFetcher<'a> {
             }
             let Some(sending) = self.expected[at].send.take() else { continue };
             let key = self.expected[at].key.clone();
-            match self.stored(&key)? {
+            match self.pages.stored(&key)? {
                 Some(_) => self.expected[at].send = Some(sending),
                 None => self.under_way.push(sending),
             }
         }
         Ok(())
-    }
-
-    fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>> {
-        self.pages.stored(key).map_err(ExtractError::Store)
     }
 
     fn count(&mut self, stage: &'static str) {
@@ -328,17 +326,17 @@ impl<'a> PageFetcher<'a> {
 
     /// Archives an answer, or a refusal that may be used as one.
     fn keep(&mut self, key: &PageKey, outcome: &Outcome) -> Result<()> {
-        let kept = match outcome {
+        match outcome {
             Ok(answer) => {
                 self.newest = self.newest.max(answer.received_at);
-                self.pages.keep(key, 200, answer.received_at, &answer.body)
+                self.pages.keep(key, 200, answer.received_at, &answer.body)?;
             }
             Err(ClientError::Refused { status, message, .. }) if KEPT_REFUSALS.contains(status) => {
-                self.pages.keep(key, *status, (self.now)(), message.as_bytes())
+                self.pages.keep(key, *status, (self.now)(), message.as_bytes())?;
             }
-            Err(_) => Ok(()),
-        };
-        kept.map_err(ExtractError::Store)
+            Err(_) => {}
+        }
+        Ok(())
     }
 }
 

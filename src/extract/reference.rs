@@ -1,14 +1,15 @@
 //! The first stage: lists, counts, and the limits of the plan.
 
 use super::error::Result;
-use super::fetch::{Answer, PageFetcher, PageKey};
+use super::fetch::PageFetcher;
+use super::query::slice::{Filter, Slice};
 use crate::client::{Allowance, Call};
-use crate::contract::count::{County, DailyCount, Stats};
+use crate::contract::count::{County, Stats};
 use crate::contract::eastern::window_start;
 use crate::contract::param::{MAX_DAYS, MAX_LIMIT, MAX_OFFSET};
 use crate::contract::plan::{Plan, PlanLimits};
 use crate::contract::reference::{EntityTypeEntry, Industries};
-use crate::contract::search::{BusinessSearch, MAX_SPAN_DAYS};
+use crate::contract::search::MAX_SPAN_DAYS;
 use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,51 +52,29 @@ pub(crate) async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<R
     })
 }
 
-/// The counts of some days, and the answer that has them.
-#[derive(Debug, Clone)]
-pub(crate) struct DailyCounts {
-    pub(crate) days: Vec<DailyCount>,
-    pub(crate) page: PageKey,
-}
-
-/// Requests the counts of the last `days` days, today included.
-pub(crate) async fn extract_daily_counts(
-    fetcher: &mut PageFetcher<'_>,
-    stage: &'static str,
-    days: u32,
-) -> Result<DailyCounts> {
-    let Answer { value: answer, key: page, .. } = fetcher.ask(stage, &Call::daily_counts(days)).await?;
-    Ok(DailyCounts { days: answer.data, page })
-}
-
-/// The plan's limits. In order of preference: the pipeline's own, those that an earlier run learned under the same caps, the row of
-/// the limits table with these caps, the row of Enterprise, which reading corrects downwards.
-pub(crate) fn plan_limits(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> PlanLimits {
-    let learned = learned.filter(|plan| is_of(plan, caps));
-    let row = Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).map(Plan::limits);
-    let known = learned.or(row).unwrap_or(Plan::Enterprise.limits());
-    PlanLimits {
-        rows_per_call: given.rows_per_call.unwrap_or(known.rows_per_call),
-        max_offset: given.max_offset.unwrap_or(known.max_offset),
-        window_days: given.window_days.unwrap_or(known.window_days),
-        per_minute: caps.per_minute,
-        per_day: caps.per_day,
-        per_month: caps.per_month,
-    }
-}
-
-/// Whether limits were learned under the account's current caps.
-fn is_of(learned: &PlanLimits, caps: Allowance) -> bool {
-    (learned.per_minute, learned.per_day, learned.per_month)
-        == (caps.per_minute, caps.per_day, caps.per_month)
-}
-
-/// Whether the plan's limits are known without probing.
-pub(crate) fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
-    let all_given = given.rows_per_call.and(given.max_offset).and(given.window_days).is_some();
-    all_given
-        || learned.is_some_and(|plan| is_of(&plan, caps))
-        || Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).is_some()
+/// The plan's limits, and whether they are known without probing. In order of preference: the pipeline's own, those that an earlier run
+/// learned under the same caps, the row of the limits table with these caps, the row of Enterprise, which reading corrects downwards.
+pub(crate) fn plan_limits(
+    caps: Allowance,
+    learned: Option<PlanLimits>,
+    given: &PlanOverride,
+) -> (PlanLimits, bool) {
+    let Allowance { per_minute, per_day, per_month } = caps;
+    let is_of = |plan: &PlanLimits| {
+        (plan.per_minute, plan.per_day, plan.per_month) == (per_minute, per_day, per_month)
+    };
+    let known = learned.into_iter().chain(Plan::ALL.map(Plan::limits)).find(is_of);
+    let likely = known.unwrap_or(Plan::Enterprise.limits());
+    let limits = PlanLimits {
+        rows_per_call: given.rows_per_call.unwrap_or(likely.rows_per_call),
+        max_offset: given.max_offset.unwrap_or(likely.max_offset),
+        window_days: given.window_days.unwrap_or(likely.window_days),
+        per_minute,
+        per_day,
+        per_month,
+    };
+    let are_given = given.rows_per_call.and(given.max_offset).and(given.window_days).is_some();
+    (limits, are_given || known.is_some())
 }
 
 /// Probes the limits of a plan that no table has, with a dozen requests at most. Limits of the pipeline are not probed.
@@ -140,14 +119,13 @@ async fn find_max_offset(fetcher: &mut PageFetcher<'_>, plan: &mut PlanLimits, t
     let from = window_start(today, plan.window_days.min(MAX_SPAN_DAYS));
     let mut offsets = Plan::ALL.map(|row| row.limits().max_offset);
     offsets.sort_unstable_by(|a, b| b.cmp(a));
-    let smallest = Plan::Starter.limits().max_offset;
     for offset in offsets {
         if let Some(limit) = probe(fetcher, from, today, MAX_LIMIT, offset, 400).await? {
             plan.rows_per_call = plan.rows_per_call.min(limit.max(1));
             return Ok(offset);
         }
     }
-    Ok(smallest)
+    Ok(Plan::Starter.limits().max_offset)
 }
 
 /// Requests a page and returns the limit applied; none when it is refused with `no`.
@@ -159,16 +137,7 @@ async fn probe(
     offset: u32,
     no: u16,
 ) -> Result<Option<u32>> {
-    let search = BusinessSearch {
-        filed_from: Some(from),
-        filed_to: Some(to),
-        limit: Some(limit),
-        offset: Some(offset),
-        ..BusinessSearch::default()
-    };
-    match fetcher.ask(COUNTS, &Call::search(&search)).await {
-        Ok(page) => Ok(Some(page.value.pagination.limit)),
-        Err(error) if error.is_refused_with(no) => Ok(None),
-        Err(error) => Err(error),
-    }
+    let search = Slice { filter: Filter::default(), from, to }.search(limit, offset);
+    let page = fetcher.ask_unless_refused(COUNTS, &Call::search(&search), no).await?;
+    Ok(page.map(|page| page.value.pagination.limit))
 }

@@ -12,12 +12,11 @@ use super::sound::{Expected, Fault, Sound};
 use super::spool::{Entry, Spool, Spooled};
 use jiff::civil::Date;
 use serde::Serialize;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// Partitions of events and of the places of businesses.
 pub const BUCKETS: i32 = 64;
@@ -71,8 +70,8 @@ pub struct FileRead {
 
 /// Everything that was read.
 pub struct Reading {
-    /// Of each file.
-    pub files: Vec<FileRead>,
+    /// Of each file, by its number.
+    pub files: BTreeMap<usize, FileRead>,
     /// Records by filing month.
     pub records: Vec<Spooled>,
     /// The filing month of each record, by bucket.
@@ -81,17 +80,6 @@ pub struct Reading {
     pub events: Vec<Spooled>,
     /// The businesses; none where they are too many to remember.
     pub ids: Option<HashSet<i64>>,
-}
-
-/// Why reading ended.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// A file of the state.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// A file of the spool.
-    #[error("cannot write to the spool: {0}")]
-    Spool(#[from] io::Error),
 }
 
 /// How files are read.
@@ -106,13 +94,12 @@ pub struct ReadOptions<'a> {
 }
 
 /// Reads files.
-pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Reading, ReadError> {
+pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Reading, SourceError> {
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(files[*at].bytes));
     let next = AtomicUsize::new(0);
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len()).max(1);
-    let read = |number: usize| -> Result<WorkerRead, ReadError> {
-        let mut worker = Worker::new(options.scratch, number, SPOOL_BYTES / threads)?;
+    let workers = rayon::broadcast(|thread| -> Result<Reading, SourceError> {
+        let mut worker = Worker::new(options.scratch, thread.index(), SPOOL_BYTES / thread.num_threads())?;
         while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
             // After an error, no thread begins another file.
             worker
@@ -120,20 +107,9 @@ pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Read
                 .inspect_err(|_| next.store(order.len(), Ordering::Relaxed))?;
         }
         Ok(worker.finish()?)
-    };
-    let workers: Vec<Result<WorkerRead, ReadError>> = thread::scope(|scope| {
-        let running: Vec<_> = (0..threads)
-            .map(|number| {
-                scope.spawn({
-                    let read = &read;
-                    move || read(number)
-                })
-            })
-            .collect();
-        running.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(panicked()))).collect()
     });
     let mut reading = Reading {
-        files: vec![FileRead::default(); files.len()],
+        files: BTreeMap::new(),
         records: Vec::new(),
         places: Vec::new(),
         events: Vec::new(),
@@ -146,23 +122,16 @@ pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Read
 }
 
 impl Reading {
-    fn add(&mut self, worker: WorkerRead) {
-        for (at, found) in worker.files {
-            self.files[at] = found;
-        }
-        let [records, places, events] = worker.spooled;
-        self.records.push(records);
-        self.places.push(places);
-        self.events.push(events);
-        self.ids = self.ids.take().zip(worker.ids).map(|(mut all, more)| {
+    fn add(&mut self, other: Self) {
+        self.files.extend(other.files);
+        self.records.extend(other.records);
+        self.places.extend(other.places);
+        self.events.extend(other.events);
+        self.ids = self.ids.take().zip(other.ids).map(|(mut all, more)| {
             all.extend(more);
             all
         });
     }
-}
-
-fn panicked() -> ReadError {
-    ReadError::Spool(io::Error::other("a thread of the reading panicked"))
 }
 
 /// One thread, with its own spools.
@@ -172,15 +141,7 @@ struct Worker {
     events: Spool,
     packed: Vec<u8>,
     ids: Option<HashSet<i64>>,
-    files: Vec<(usize, FileRead)>,
-}
-
-/// What one thread read.
-struct WorkerRead {
-    /// Records, places, events.
-    spooled: [Spooled; 3],
-    ids: Option<HashSet<i64>>,
-    files: Vec<(usize, FileRead)>,
+    files: BTreeMap<usize, FileRead>,
 }
 
 impl Worker {
@@ -192,17 +153,22 @@ impl Worker {
             events: spool("events")?,
             packed: Vec::new(),
             ids: Some(HashSet::new()),
-            files: Vec::new(),
+            files: BTreeMap::new(),
         })
     }
 
-    fn read(&mut self, number: usize, file: &SourceFile, options: ReadOptions<'_>) -> Result<(), ReadError> {
+    fn read(
+        &mut self,
+        number: usize,
+        file: &SourceFile,
+        options: ReadOptions<'_>,
+    ) -> Result<(), SourceError> {
         let copy = options.copies.map(|folder| NewCopy::create(folder, number)).transpose()?;
         let mut text = Hashed { text: file.open()?, hasher: blake3::Hasher::new(), copy };
         let mut found = FileRead::default();
         let (at, expected) = (u32::try_from(number).unwrap_or(u32::MAX), file.expected());
         let (mut spooled, mut is_over) = (Ok(()), false);
-        let read = read_lines(&mut text, file.kind.length(), &mut |line| {
+        let read = read_lines(&mut text, file.kind.length(), |line| {
             spooled = self.take(file, expected, at, options.today, line, &mut found);
             is_over = spooled.is_err() || found.sound.lines() == FIRST_LINES && found.sound.records() == 0;
             if is_over { Err(io::Error::other("see above")) } else { Ok(()) }
@@ -211,7 +177,7 @@ impl Worker {
         found.fault = found.sound.fault(expected);
         read.or_else(|error| if is_over { Ok(()) } else { Err(file.failed(error)) })?;
         if let Some(fault) = found.fault.filter(|_| !expected.is_daily) {
-            return Err(file.unusable(fault).into());
+            return Err(file.unusable(fault));
         }
         // The digest and the copy are of all of it.
         io::copy(&mut text, &mut io::sink()).map_err(|error| file.failed(error))?;
@@ -220,7 +186,7 @@ impl Worker {
         if let Some(copy) = text.copy {
             copy.keep(&found.digest)?;
         }
-        self.files.push((number, found));
+        self.files.insert(number, found);
         Ok(())
     }
 
@@ -263,7 +229,7 @@ impl Worker {
     ) -> io::Result<Result<(), &'static str>> {
         let (number, filed) = match check_record(kind, line.bytes) {
             Ok(found) => found,
-            Err(error) => return Ok(Err(error.reason())),
+            Err(reason) => return Ok(Err(reason)),
         };
         let (id, month) = (business_id(&number), month_number(filed));
         self.packed.clear();
@@ -294,9 +260,14 @@ impl Worker {
     }
 
     /// Writes what is still in memory.
-    fn finish(self) -> io::Result<WorkerRead> {
-        let spooled = [self.records.finish()?, self.places.finish()?, self.events.finish()?];
-        Ok(WorkerRead { spooled, ids: self.ids, files: self.files })
+    fn finish(self) -> io::Result<Reading> {
+        Ok(Reading {
+            files: self.files,
+            records: vec![self.records.finish()?],
+            places: vec![self.places.finish()?],
+            events: vec![self.events.finish()?],
+            ids: self.ids,
+        })
     }
 }
 
@@ -307,7 +278,6 @@ pub fn copy_name(digest: &str) -> String {
 
 /// A copy being written.
 struct NewCopy {
-    folder: PathBuf,
     path: PathBuf,
     out: zstd::Encoder<'static, File>,
 }
@@ -316,12 +286,12 @@ impl NewCopy {
     fn create(folder: &Path, number: usize) -> io::Result<Self> {
         let path = folder.join(format!(".tmp-{number}"));
         let out = zstd::Encoder::new(File::create(&path)?, COPY_LEVEL)?;
-        Ok(Self { folder: folder.to_owned(), path, out })
+        Ok(Self { path, out })
     }
 
     fn keep(self, digest: &str) -> io::Result<()> {
         self.out.finish()?.sync_all()?;
-        fs::rename(self.path, self.folder.join(copy_name(digest)))
+        fs::rename(&self.path, self.path.with_file_name(copy_name(digest)))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::contract::eastern::day_of_epoch;
 use crate::lake::backend::disk::{self, Storage};
 use crate::lake::error::LakeError;
 use crate::lake::format::manifest::Digest;
-use crate::table::{self, FileLayout, FilingColumns, Footer, ParquetFile, Table, WrittenFile};
+use crate::table::{self, FilingColumns, Footer, Table, write_parquet};
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::compute::{self, CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Date32Type, Field, FieldRef, Schema, TimeUnit};
@@ -12,7 +12,7 @@ use jiff::civil::Date;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Writes sorted rows to `path`, opens the file again and checks it. Returns what was written, and its digest.
+/// Writes sorted rows to `path`, opens the file again and checks it. Returns its size and digest.
 /// `table` is none for an aggregate.
 ///
 /// The same rows and key values give the same bytes.
@@ -22,21 +22,14 @@ pub(super) fn write_part(
     rows: &RecordBatch,
     path: &Path,
     key_values: &[(&str, String)],
-) -> Result<(WrittenFile, String), LakeError> {
-    let layout = match table {
-        Some(table) => FileLayout::from(table),
-        None => FileLayout::new(rows.schema())?,
-    };
-    let mut file = ParquetFile::on(storage.create(path)?, layout, path, key_values)?;
-    file.write(rows)?;
-    let written = file.finish()?;
-    let Digest { bytes, blake3 } = disk::digest(path)?;
+) -> Result<Digest, LakeError> {
+    let bytes = write_parquet(storage.create(path)?, table, rows, path, key_values)?;
+    let (written, digest) = (rows.num_rows() as u64, disk::digest(path)?);
     let found = Footer::open(path)?.rows();
-    if (found, bytes) != (written.rows, written.bytes) {
-        let what = format!("{} rows written, {found} found", written.rows);
-        return Err(LakeError::damaged(path, what));
+    if (found, digest.bytes) != (written, bytes) {
+        return Err(LakeError::damaged(path, format!("{written} rows written, {found} found")));
     }
-    Ok((written, blake3))
+    Ok(digest)
 }
 
 /// The oldest and the newest filing date of rows; none without that column.
@@ -57,7 +50,6 @@ pub(super) fn ids_in_part(path: &Path, ids: &[i64]) -> Result<Vec<i64>, LakeErro
     }
     let mut found = business_ids(path)?;
     found.retain(|id| ids.binary_search(id).is_ok());
-    found.sort_unstable();
     Ok(found)
 }
 
@@ -117,8 +109,8 @@ mod tests {
         };
         let (one, two, three) = (write("a", "1")?, write("b", "1")?, write("c", "2")?);
         assert_eq!(one, two);
-        assert_ne!(one.1, three.1);
-        assert_eq!(one.0.min_filed_date, Some(jiff::civil::date(2026, 11, 2)));
+        assert_ne!(one.blake3, three.blake3);
+        assert_eq!(filed_dates(&rows).0, Some(jiff::civil::date(2026, 11, 2)));
         assert_eq!(table::read_batch(&dir.path().join("a"), None)?, rows);
         Ok(())
     }

@@ -80,7 +80,8 @@ impl LakeError {
     pub(crate) fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Storage { path, source, .. } => return of_lake_file(path, source),
-            Self::Remote { .. } if self.is_untrusted() => TRUST,
+            // Its certificate could not be trusted.
+            Self::Remote { what, .. } if what.contains(UNTRUSTED) => TRUST,
             Self::Unreliable { .. } => {
                 "use a store that creates an object only if it is absent (Amazon S3, Google Cloud Storage, Azure, Cloudflare R2, MinIO), \
                  or a lake in a folder of this machine"
@@ -105,11 +106,6 @@ impl LakeError {
             _ => return None,
         };
         Some(hint.to_owned())
-    }
-
-    /// Whether the certificate of an object store could not be trusted.
-    pub(crate) fn is_untrusted(&self) -> bool {
-        matches!(self, Self::Remote { what, .. } if what.contains(UNTRUSTED))
     }
 
     /// Whether the disk of this machine has no room, or a quota is used up.
@@ -148,11 +144,7 @@ impl From<TableError> for LakeError {
                 let found = found.parse().unwrap_or(u32::MAX);
                 Self::Newer { path, what: "schema version", found, known }
             }
-            TableError::MissingColumn { place, .. }
-            | TableError::UnknownColumn { place, .. }
-            | TableError::ColumnOrder { place, .. }
-            | TableError::ColumnType { place, .. }
-            | TableError::Null { place, .. } => Self::Schema { table: place, what },
+            TableError::Schema { place, what } => Self::Schema { table: place, what },
             TableError::UnsupportedType { column, .. } | TableError::Value { column, .. } => {
                 Self::Schema { table: format!("with column {column}"), what }
             }

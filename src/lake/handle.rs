@@ -4,7 +4,7 @@ use super::backend::disk::Storage;
 use super::backend::local::LocalBackend;
 use super::backend::object_client::Objects;
 use super::backend::protocol::Backend;
-use super::backend::remote::RemoteBackend;
+use super::backend::remote_cache::RemoteBackend;
 use super::backend::url;
 use super::error::LakeError;
 use super::format::layout::Layout;
@@ -103,10 +103,9 @@ impl Lake {
         self.decoded(snapshot, self.backend.read_commit(snapshot)?, &self.layout.commit(snapshot))
     }
 
-    /// The commit of a snapshot as it is stored, ignoring the working copy: for a verification.
-    pub(super) fn commit_uncached(&self, snapshot: u64) -> Result<Commit, LakeError> {
-        let bytes = self.backend.read(&Layout::commit_name(snapshot))?;
-        self.decoded(snapshot, bytes, &self.layout.commit(snapshot))
+    /// The commit of a snapshot in the file with this name, as it is stored, ignoring the working copy.
+    pub(super) fn stored_commit(&self, name: &str, snapshot: u64) -> Result<Commit, LakeError> {
+        self.decoded(snapshot, self.backend.read(name)?, &self.root().join(name))
     }
 
     /// The commit of a snapshot in the bytes of a local file.
@@ -178,11 +177,6 @@ pub(crate) fn is_lake_folder(folder: &Path) -> bool {
 /// Whether a folder is a lake with commits.
 pub(crate) fn holds_lake(folder: &Path) -> bool {
     folder.join("commits").is_dir() && folder.join("snapshots").is_dir()
-}
-
-/// The folder of a file, `.` for a bare name.
-pub(crate) fn folder_of(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn check_folder(root: &Path) -> Result<(), LakeError> {

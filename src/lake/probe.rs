@@ -27,7 +27,8 @@ impl Lake {
             self.probe(&blake3::hash(format!("{run_id} {holder}").as_bytes()).to_hex())?;
             self.backend.write(PROBED, place.as_bytes())?;
         }
-        self.recovered(lock)
+        self.recover(&lock)?;
+        Ok(lock)
     }
 
     /// Tries what a commit needs of the backend: write a file, read it back, be refused a second creation, delete it.

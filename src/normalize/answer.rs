@@ -1,7 +1,7 @@
 //! One answer as received: text, cut into records, each closed as good or bad. A bad one is kept as sent, with reason and
 //! source.
 
-use super::field::{Fields, UnknownFields, extra_text};
+use super::field::{Fields, UnknownField, UnknownFields};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -33,18 +33,17 @@ pub struct Reject {
     pub record: String,
 }
 
-impl Reject {
-    /// The reject as one line of JSON, with its line end.
-    pub fn line(&self) -> serde_json::Result<String> {
-        Ok(format!("{}\n", serde_json::to_string(self)?))
-    }
-}
-
 /// One answer on its way to rows: its source, its time, and whether its bytes were text.
 pub(super) struct Answer<'a> {
-    pub(super) place: &'a Place,
-    pub(super) seen_at: Timestamp,
+    place: &'a Place,
+    seen_at: Timestamp,
+    /// Bytes that are not UTF-8 became U+FFFD.
     text: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct RawAnswer<T> {
+    data: T,
 }
 
 impl<'a> Answer<'a> {
@@ -52,40 +51,62 @@ impl<'a> Answer<'a> {
         Self { place, seen_at, text: String::from_utf8_lossy(body) }
     }
 
-    /// The answer's text; bytes that are not UTF-8 become U+FFFD.
-    pub(super) fn text(&self) -> &str {
-        &self.text
+    /// What the answer has as `data`: its records, or its one record, as raw text. A body without it is one reject.
+    pub(super) fn data<'t, T: Deserialize<'t>>(&'t self) -> Result<T, Box<Reject>> {
+        let answer = serde_json::from_str::<RawAnswer<T>>(&self.text);
+        answer.map(|answer| answer.data).map_err(|error| {
+            let reason = format!("the body is no answer with data: {error}");
+            Box::new(self.reject_all(&self.text, vec![reason]))
+        })
+    }
+
+    /// Reads each record of a page or list, and gives the good ones with their index and unknown fields to `keep`. Returns the unknown
+    /// fields of those, and the other records as rejects; a body that is no page or list is one reject.
+    pub(super) fn read_page<T>(
+        &self,
+        read: impl Fn(&mut Fields<'_>) -> (Option<i64>, T),
+        mut keep: impl FnMut(usize, T, &[UnknownField<'_>]),
+    ) -> (UnknownFields, Vec<Reject>) {
+        let (mut unknown_fields, mut rejects) = (UnknownFields::new(), Vec::new());
+        let records: Vec<&RawValue> = match self.data() {
+            Ok(records) => records,
+            Err(reject) => return (unknown_fields, vec![*reject]),
+        };
+        for (index, raw) in records.into_iter().enumerate() {
+            match self.read_record(index, raw, &read) {
+                Ok((row, unknown)) => {
+                    count(&mut unknown_fields, &unknown);
+                    keep(index, row, &unknown);
+                }
+                Err(reject) => rejects.push(*reject),
+            }
+        }
+        (unknown_fields, rejects)
+    }
+
+    /// Reads one record by `read`, which also returns the id of the business where the record has one. Returns the unknown fields too.
+    pub(super) fn read_record<'r, T>(
+        &self,
+        index: usize,
+        raw: &'r RawValue,
+        read: impl FnOnce(&mut Fields<'r>) -> (Option<i64>, T),
+    ) -> Result<(T, Vec<UnknownField<'r>>), Box<Reject>> {
+        let rejected = |id, reasons| Box::new(self.reject(index, raw.get(), id, reasons));
+        let mut fields = Fields::new(raw).map_err(|reason| rejected(None, vec![reason]))?;
+        let (business_id, row) = read(&mut fields);
+        let (unknown, mut reasons) = fields.finish();
+        reasons.extend(self.damage(raw.get()));
+        if reasons.is_empty() {
+            Ok((row, unknown))
+        } else {
+            Err(rejected(business_id.filter(|id| *id > 0), reasons))
+        }
     }
 
     /// Why a record of this answer may differ from what was sent, if so.
     fn damage(&self, record: &str) -> Option<String> {
         let replaced = matches!(self.text, Cow::Owned(_)) && record.contains(char::REPLACEMENT_CHARACTER);
         replaced.then(|| "the record has bytes that are no UTF-8".to_owned())
-    }
-
-    /// Reads each record of a page or list, and gives the good ones with their index to `keep`. Returns the unknown fields of
-    /// those, and the other records as rejects; a body that is no page or list is one reject.
-    pub(super) fn read_page<T>(
-        &self,
-        read: impl Fn(&RawValue) -> Result<(T, Vec<String>), Bad>,
-        mut keep: impl FnMut(usize, T),
-    ) -> (UnknownFields, Vec<Reject>) {
-        let mut unknown_fields = UnknownFields::new();
-        let records: Vec<&RawValue> = match cut(&self.text) {
-            Ok(records) => records,
-            Err(reason) => return (unknown_fields, vec![self.reject_all(&self.text, reason)]),
-        };
-        let mut rejects = Vec::new();
-        for (index, raw) in records.into_iter().enumerate() {
-            match read(raw) {
-                Ok((row, unknown)) => {
-                    count(&mut unknown_fields, unknown);
-                    keep(index, row);
-                }
-                Err(bad) => rejects.push(self.reject(index, raw.get(), bad.business_id, bad.reasons)),
-            }
-        }
-        (unknown_fields, rejects)
     }
 
     /// The reject of one record, counted from the start of the answer.
@@ -97,71 +118,25 @@ impl<'a> Answer<'a> {
         reasons: Vec<String>,
     ) -> Reject {
         let position = Some(u64::from(self.place.offset) + index as u64);
-        Reject { position, business_id, reasons, ..self.reject_all(record, String::new()) }
+        Reject { position, business_id, ..self.reject_all(record, reasons) }
     }
 
     /// The reject of an answer that could not be cut into records.
-    pub(super) fn reject_all(&self, record: &str, reason: String) -> Reject {
+    fn reject_all(&self, record: &str, reasons: Vec<String>) -> Reject {
         Reject {
             slice: self.place.target.clone(),
             position: None,
             business_id: None,
-            reasons: vec![reason],
+            reasons,
             seen_at: self.seen_at,
             record: record.to_owned(),
         }
     }
 }
 
-#[derive(Deserialize)]
-struct RawAnswer<T> {
-    data: T,
-}
-
-/// What an answer has as `data`: its records, or its one record, as raw text.
-pub(super) fn cut<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
-    let answer = serde_json::from_str::<RawAnswer<T>>(text);
-    answer.map(|answer| answer.data).map_err(|error| format!("the body is no answer with data: {error}"))
-}
-
-/// Why a record gives no row.
-pub(super) struct Bad {
-    pub(super) business_id: Option<i64>,
-    pub(super) reasons: Vec<String>,
-}
-
-impl Bad {
-    /// A record without a readable field.
-    pub(super) fn unread(reason: String) -> Self {
-        Self { business_id: None, reasons: vec![reason] }
-    }
-}
-
-pub(super) struct Unknown {
-    pub(super) names: Vec<String>,
-    pub(super) extra: Option<String>,
-}
-
-/// Ends a record: returns its unknown fields, or why it is bad.
-pub(super) fn close(
-    answer: &Answer<'_>,
-    raw: &RawValue,
-    fields: Fields<'_>,
-    business_id: Option<i64>,
-) -> Result<Unknown, Bad> {
-    let read = fields.finish();
-    let mut reasons = read.problems;
-    reasons.extend(answer.damage(raw.get()));
-    if !reasons.is_empty() {
-        return Err(Bad { business_id: business_id.filter(|id| *id > 0), reasons });
-    }
-    let extra = extra_text(&read.unknown);
-    Ok(Unknown { names: read.unknown.into_iter().map(|(name, _)| name).collect(), extra })
-}
-
-pub(super) fn count(counts: &mut UnknownFields, names: Vec<String>) {
-    for name in names {
-        *counts.entry(name).or_default() += 1;
+pub(super) fn count(counts: &mut UnknownFields, unknown: &[UnknownField<'_>]) {
+    for (name, _) in unknown {
+        *counts.entry(name.clone()).or_default() += 1;
     }
 }
 
@@ -175,9 +150,8 @@ mod tests {
         let place = Place { target: "filed:2026-11-20".to_owned(), offset: 50 };
         let answer = Answer::new(b"", &place, Timestamp::UNIX_EPOCH);
         let reject = answer.reject(3, record, Some(7), vec!["name cannot be read".to_owned()]);
-        let line = reject.line().expect("a line");
-        assert_eq!(line.matches('\n').count(), 1);
-        assert!(line.ends_with('\n'));
+        let line = serde_json::to_string(&reject).expect("a line");
+        assert!(!line.contains('\n'));
         assert_eq!(serde_json::from_str::<Reject>(&line).expect("a reject"), reject);
         assert_eq!(reject.position, Some(53));
     }

@@ -222,26 +222,9 @@ fn edits(one: &str, other: &str, most: usize) -> Option<usize> {
     if most == 1 && one.len().max(other.len()) > 2 {
         return None;
     }
-    let edits = full_distance(one, other);
+    let of_bytes = |bytes: &[u8]| bytes.iter().copied().map(char::from).collect::<String>();
+    let edits = strsim::osa_distance(&of_bytes(one), &of_bytes(other));
     (edits <= most).then_some(edits)
-}
-
-/// The distance by the table of all prefixes, of which three lines are kept.
-fn full_distance(one: &[u8], other: &[u8]) -> usize {
-    let (mut before, mut above): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=other.len()).collect());
-    for (row, letter) in one.iter().enumerate() {
-        let mut line = vec![row + 1];
-        for (column, against) in other.iter().enumerate() {
-            let replaced = above[column] + usize::from(letter != against);
-            let mut least = replaced.min(above[column + 1] + 1).min(line[column] + 1);
-            if row > 0 && column > 0 && *letter == other[column - 1] && one[row - 1] == *against {
-                least = least.min(before[column - 1] + 1);
-            }
-            line.push(least);
-        }
-        (before, above) = (above, line);
-    }
-    above[other.len()]
 }
 
 #[cfg(test)]

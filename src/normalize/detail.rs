@@ -1,8 +1,8 @@
 //! Look-ups of a business → rows of `filings`, `details` and `officers`.
 
-use super::answer::{Answer, Bad, Place, Reject, close, count, cut};
+use super::answer::{Answer, Place, Reject, count};
 use super::business::filing_fields;
-use super::field::{Fields, UnknownFields};
+use super::field::{Fields, UnknownFields, extra_text};
 use super::open_values::OpenValues;
 use crate::contract::business::Officer;
 use crate::table::{DetailRow, FilingRow, OfficerRow, disk_instant};
@@ -34,24 +34,19 @@ pub fn normalize_detail(
     place: &Place,
 ) -> Result<NormalizedDetail, Box<Reject>> {
     let answer = Answer::new(body, place, fetched_at);
-    let raw: &RawValue =
-        cut(answer.text()).map_err(|reason| Box::new(answer.reject_all(answer.text(), reason)))?;
-    read_detail(&answer, raw, business_id)
-        .map_err(|bad| Box::new(answer.reject(0, raw.get(), bad.business_id, bad.reasons)))
-}
-
-fn read_detail(answer: &Answer<'_>, raw: &RawValue, business_id: i64) -> Result<NormalizedDetail, Bad> {
-    let mut fields = Fields::new(raw).map_err(Bad::unread)?;
-    let filing = filing_fields(&mut fields, answer.seen_at);
-    let mut detail = detail_fields(&mut fields, filing.business_id, answer.seen_at);
-    let unknown = close(answer, raw, fields, Some(filing.business_id))?;
+    let raw: &RawValue = answer.data()?;
+    let ((filing, mut detail), unknown) = answer.read_record(0, raw, |fields| {
+        let filing = filing_fields(fields, fetched_at);
+        let detail = detail_fields(fields, filing.business_id, fetched_at);
+        (Some(filing.business_id), (filing, detail))
+    })?;
     if filing.business_id != business_id {
         let reason = format!("id is {}, must be {business_id}", filing.business_id);
-        return Err(Bad { business_id: Some(filing.business_id), reasons: vec![reason] });
+        return Err(Box::new(answer.reject(0, raw.get(), Some(filing.business_id), vec![reason])));
     }
-    detail.extra = unknown.extra;
+    detail.extra = extra_text(&unknown);
     let (mut unknown_fields, mut open_values) = (UnknownFields::new(), OpenValues::default());
-    count(&mut unknown_fields, unknown.names);
+    count(&mut unknown_fields, &unknown);
     open_values.note(&filing);
     Ok(NormalizedDetail { filing, detail, unknown_fields, open_values })
 }
@@ -120,21 +115,14 @@ pub fn normalize_officers(
     let answer = Answer::new(body, place, fetched_at);
     let mut rows = Vec::new();
     let (unknown_fields, mut rejects) = answer.read_page(
-        |raw| read_officer(&answer, raw),
-        |index, officer| {
+        |fields| (None, Officer { name: fields.text("name"), title: fields.text("title") }),
+        |index, officer, _| {
             let position = i32::try_from(index).unwrap_or(i32::MAX);
             rows.push(OfficerRow::new(business_id, position, &officer, fetched_at));
         },
     );
     rejects.iter_mut().for_each(|reject| reject.business_id = Some(business_id));
     NormalizedOfficers { rows, rejects, unknown_fields }
-}
-
-fn read_officer(answer: &Answer<'_>, raw: &RawValue) -> Result<(Officer, Vec<String>), Bad> {
-    let mut fields = Fields::new(raw).map_err(Bad::unread)?;
-    let officer = Officer { name: fields.text("name"), title: fields.text("title") };
-    let unknown = close(answer, raw, fields, None)?;
-    Ok((officer, unknown.names))
 }
 
 #[cfg(test)]

@@ -15,20 +15,16 @@ use std::fmt;
 /// How often each field that the API document does not know was sent; inner fields as `industry.<name>`.
 pub type UnknownFields = BTreeMap<String, u64>;
 
+/// Name and value of a field that the API document does not know.
+pub(super) type UnknownField<'a> = (String, &'a RawValue);
+
 /// The fields of one object, each taken once by name; the remaining ones are unknown.
 pub(super) struct Fields<'a> {
     /// Prefix of every name in problems and in names of unknown fields: empty, or `industry.`.
     prefix: String,
     entries: Vec<(Cow<'a, str>, &'a RawValue)>,
     problems: Vec<String>,
-    inner_unknown: Vec<(String, &'a RawValue)>,
-}
-
-/// A record that was read to its end.
-pub(super) struct Read<'a> {
-    /// Unknown fields: outer ones in the order sent, then inner ones.
-    pub(super) unknown: Vec<(String, &'a RawValue)>,
-    pub(super) problems: Vec<String>,
+    inner_unknown: Vec<UnknownField<'a>>,
 }
 
 impl<'a> Fields<'a> {
@@ -88,9 +84,9 @@ impl<'a> Fields<'a> {
         match Self::with_prefix(raw, format!("{}{name}.", self.prefix)) {
             Ok(mut inner) => {
                 let value = read(&mut inner);
-                let read = inner.finish();
-                self.inner_unknown.extend(read.unknown);
-                self.problems.extend(read.problems);
+                let (unknown, problems) = inner.finish();
+                self.inner_unknown.extend(unknown);
+                self.problems.extend(problems);
                 Some(value)
             }
             Err(problem) => {
@@ -116,10 +112,10 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn finish(mut self) -> Read<'a> {
-        let outer = self.entries.drain(..).map(|(name, raw)| (format!("{}{name}", self.prefix), raw));
-        let unknown = outer.chain(self.inner_unknown).collect();
-        Read { unknown, problems: self.problems }
+    /// The unknown fields, outer ones in the order sent, then inner ones; and every problem.
+    pub(super) fn finish(self) -> (Vec<UnknownField<'a>>, Vec<String>) {
+        let outer = self.entries.into_iter().map(|(name, raw)| (format!("{}{name}", self.prefix), raw));
+        (outer.chain(self.inner_unknown).collect(), self.problems)
     }
 
     fn take(&mut self, name: &str) -> Option<&'a RawValue> {
@@ -185,7 +181,7 @@ impl<'de> Visitor<'de> for EntriesVisitor {
 }
 
 /// The unknown fields as the text of one JSON object; `None` when there are none.
-pub(super) fn extra_text(unknown: &[(String, &RawValue)]) -> Option<String> {
+pub(super) fn extra_text(unknown: &[UnknownField<'_>]) -> Option<String> {
     if unknown.is_empty() {
         return None;
     }

@@ -1,6 +1,7 @@
 //! Values of the columns that the API document leaves open.
 
 use crate::table::FilingRow;
+use hashbrown::HashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,12 @@ pub struct OpenValues(BTreeMap<String, BTreeSet<String>>);
 impl OpenValues {
     pub(super) const COLUMNS: [&'static str; 6] =
         ["entity_type", "company_type", "status", "county", "industry_sector", "industry_type"];
+
+    /// The values of each of [`OpenValues::COLUMNS`].
+    pub(super) fn of(values: [HashSet<String>; Self::COLUMNS.len()]) -> Self {
+        let columns = Self::COLUMNS.into_iter().zip(values).filter(|(_, values)| !values.is_empty());
+        Self(columns.map(|(column, values)| (column.to_owned(), values.into_iter().collect())).collect())
+    }
 
     /// Adds the values of a row.
     pub fn note(&mut self, row: &FilingRow) {
@@ -56,18 +63,5 @@ impl OpenValues {
     /// Columns and their values, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
         self.0.iter().map(|(column, values)| (column.as_str(), values))
-    }
-
-    /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl<V: IntoIterator<Item = String>> FromIterator<(&'static str, V)> for OpenValues {
-    fn from_iter<I: IntoIterator<Item = (&'static str, V)>>(columns: I) -> Self {
-        let columns =
-            columns.into_iter().map(|(column, values)| (column.to_owned(), values.into_iter().collect()));
-        Self(columns.filter(|(_, values): &(_, BTreeSet<_>)| !values.is_empty()).collect())
     }
 }

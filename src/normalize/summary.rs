@@ -37,8 +37,7 @@ impl SummaryReader {
 
     /// The values noted since the last call.
     pub(crate) fn take_values(&mut self) -> OpenValues {
-        let values = std::mem::take(&mut self.values);
-        OpenValues::COLUMNS.into_iter().zip(values).collect()
+        OpenValues::of(std::mem::take(&mut self.values))
     }
 
     /// Adds the row of a record.

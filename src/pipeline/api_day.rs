@@ -7,7 +7,6 @@ use super::state::SourceKind;
 use crate::client::{Call, Client};
 use crate::contract::count::DailyCount;
 use crate::contract::eastern::eastern_day;
-use crate::extract::ExtractError;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
@@ -19,11 +18,10 @@ const USUAL_SKEW: SignedDuration = SignedDuration::from_mins(5);
 pub(crate) async fn check_clock(context: &RunContext, client: &Client) -> Result<()> {
     let Some(clock) = api_clock(context.now, client) else { return Ok(()) };
     // The embedded API is as of the run's day.
-    if context.source.kind == SourceKind::Embedded || reaches(context.today, eastern_day(clock), Some(clock))
-    {
+    if context.source == SourceKind::Embedded || reaches(context.today, eastern_day(clock), Some(clock)) {
         return Ok(());
     }
-    let answer = client.fetch(&Call::daily_counts(1)).await.map_err(ExtractError::from)?;
+    let answer = client.fetch(&Call::daily_counts(1)).await?;
     match newest(&answer.value.data) {
         Some(_) => check_counts(context.today, &answer.value.data, Some(clock)),
         None => Err(PipelineError::LaterDay { today: context.today, api_day: eastern_day(clock) }),

@@ -1,18 +1,16 @@
 //! What a run takes from outside, and what every step of one run shares.
 
 use super::config::file::Pipeline;
-use super::error::Result;
-use super::plan::completion_date::{SpendableBudget, complete_on};
+use super::error::{PipelineError, Result};
 use super::plan::jobs::{RunPlan, listings};
 use super::progress::{Events, Progress};
-use super::publish::summary::{EnrichSummary, RunSummary};
+use super::publish::summary::EnrichSummary;
 use super::state::registry::RegisterProgress;
 use super::state::run_state::{RunState, SourceKind, WantedDays};
-use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, ClientError, Ledger, Stop};
+use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, Ledger, Stop};
 use crate::contract::count::DailyCount;
-use crate::contract::eastern::{eastern_day, span_days};
 use crate::contract::plan::PlanLimits;
-use crate::lake::{Lake, LakeLock, RunDir, RunRecord};
+use crate::lake::{Lake, LakeLock, RunDir, RunRecord, new_run_id};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::BTreeSet;
@@ -28,24 +26,18 @@ pub struct Source {
     pub key: ApiKey,
     /// Whether plain http to another host is allowed.
     pub allow_plain_http: bool,
-    /// Whether it is the embedded sample.
-    pub kind: SourceKind,
 }
 
 /// What a run takes from outside.
 pub struct RunContext {
     /// The lake.
     pub lake: Lake,
-    /// Folder that all lakes of this host share: the ledgers of requests.
-    pub state_dir: PathBuf,
     /// Eastern day to run as.
     pub today: Date,
     /// The wall clock.
     pub now: fn() -> Timestamp,
-    /// The API.
-    pub source: Source,
-    /// Stops the run on a signal.
-    pub stop: Stop,
+    /// What it reads.
+    pub source: SourceKind,
     /// Random letters and digits that end the ids of its runs.
     pub token: String,
     /// Names the process that holds the lake's lock, for others who want it.
@@ -54,8 +46,67 @@ pub struct RunContext {
     pub events: Events,
 }
 
+impl RunContext {
+    /// A record of a new run of a pipeline, and the lake's lock. Refuses a run that would damage the lake.
+    pub(super) fn begin(&self, pipeline: &Pipeline) -> Result<(RunRecord, LakeLock)> {
+        let (now, name) = ((self.now)(), &pipeline.spec.name);
+        let run_id = new_run_id(now, name, &self.token);
+        let lock = self.lake.lock(&run_id, &self.holder)?;
+        check_source_and_day(&self.lake, self.source, self.today)?;
+        let record = RunRecord {
+            pipeline_file: pipeline.file_or_name(),
+            pipeline_digest: pipeline.digest.clone(),
+            ..RunRecord::begun(&run_id, name, now, self.today)
+        };
+        Ok((record, lock))
+    }
+}
+
+/// Refuses two runs that would damage a lake. The ids of another source would replace those of the register. On an earlier day, newer
+/// filings would be missing from the listing and count as removed.
+fn check_source_and_day(lake: &Lake, source: SourceKind, today: Date) -> Result<()> {
+    let Some(commit) = lake.current()? else { return Ok(()) };
+    let state = RunState::of(Some(&commit));
+    match (state.source, state.as_of) {
+        (Some(filled_from), _) if filled_from != source => {
+            Err(PipelineError::OtherSource { lake: lake.to_string(), filled_from, asked: source })
+        }
+        (_, Some(newest)) if today < newest => {
+            let undo = newest_as_of(lake, today)?;
+            Err(PipelineError::EarlierDay { lake: lake.to_string(), newest, today, undo })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The newest snapshot that no run of a later day came before.
+fn newest_as_of(lake: &Lake, today: Date) -> Result<Option<u64>> {
+    for number in lake.kept_snapshots()?.into_iter().rev() {
+        let as_of = RunState::of(Some(&lake.commit(number)?)).as_of;
+        if as_of.is_some_and(|as_of| as_of <= today) {
+            return Ok(Some(number));
+        }
+    }
+    Ok(None)
+}
+
+/// What a run that reads the API takes from outside in addition.
+pub struct ApiContext {
+    /// Folder that all lakes of this host share: the ledgers of requests.
+    pub state_dir: PathBuf,
+    /// The API.
+    pub source: Source,
+    /// Stops the run on a signal.
+    pub stop: Stop,
+}
+
 /// Returns a client that keeps to the account's ledger and the pipeline's limits.
-pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext, progress: &Progress) -> Result<Client> {
+pub(crate) fn make_client(
+    pipeline: &Pipeline,
+    now: fn() -> Timestamp,
+    api: &ApiContext,
+    progress: &Progress,
+) -> Result<Client> {
     let spec = &pipeline.spec.budget;
     let bounds = Bounds {
         keep_per_day: spec.keep_per_day,
@@ -63,27 +114,20 @@ pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext, progress: &
         max_requests: spec.max_requests,
         max_time: spec.max_minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
     };
-    let source = &context.source;
-    let ledger = Ledger::of(&context.state_dir, &source.base_url, &source.key);
-    let budget =
-        Budget::new(ledger, context.now, bounds, context.stop.clone()).reporting_to(progress.pauses());
-    let mut config = ClientConfig::new(&source.base_url);
-    config.allow_plain_http = source.allow_plain_http;
-    if let Some(attempts) = spec.attempts {
-        config.attempts = attempts.max(1);
-    }
-    Ok(Client::new(config, source.key.clone(), budget, context.now)?)
+    let source = &api.source;
+    let ledger = Ledger::of(&api.state_dir, &source.base_url, &source.key);
+    let budget = Budget::new(ledger, now, bounds, api.stop.clone()).reporting_to(progress.pauses());
+    let (base_url, allow_plain_http) = (source.base_url.clone(), source.allow_plain_http);
+    let config = ClientConfig { base_url, allow_plain_http, attempts: spec.attempts };
+    Ok(Client::new(config, source.key.clone(), budget, now)?)
 }
 
 pub(crate) struct Run<'a> {
     pub(crate) pipeline: &'a Pipeline,
-    pub(crate) now: fn() -> Timestamp,
-    pub(crate) lake: &'a Lake,
+    /// Its day is the Eastern day now; a resumed run has an earlier day in its record.
+    pub(crate) context: &'a RunContext,
     pub(crate) lock: &'a LakeLock,
     pub(crate) client: &'a Client,
-    /// The Eastern day now; a resumed run has an earlier day in its record.
-    pub(crate) real_today: Date,
-    pub(crate) source: SourceKind,
     pub(crate) record: RunRecord,
     pub(crate) dir: RunDir,
     pub(crate) state: RunState,
@@ -117,39 +161,5 @@ impl Run<'_> {
     pub(crate) fn write_plan(&mut self, planned: &RunPlan) -> Result<()> {
         self.record.plan = serde_json::to_value(planned).unwrap_or_default();
         Ok(self.dir.write_record(&self.record)?)
-    }
-}
-
-/// Why a run stopped early, and when it can resume.
-pub(crate) struct Stopped {
-    why: String,
-    go_on_after: Option<Timestamp>,
-    complete_on: Option<Date>,
-}
-
-impl Stopped {
-    /// `left` is the number of requests that the run still needs, where that is known.
-    pub(crate) fn by(
-        error: &ClientError,
-        left: Option<u64>,
-        client: &Client,
-        context: &RunContext,
-    ) -> Result<Self> {
-        let now = (context.now)();
-        let bound_met = client.budget().max_requests().is_some_and(|most| client.budget().sent() >= most);
-        let days_until = |at: Timestamp| span_days(eastern_day(now), eastern_day(at)).saturating_sub(1);
-        let idle_days = error.run_again_after().map_or(0, days_until).max(u32::from(bound_met));
-        let budget = SpendableBudget { idle_days, ..SpendableBudget::of(client)? };
-        Ok(Self {
-            why: error.to_string(),
-            go_on_after: error.run_again_after(),
-            complete_on: left.and_then(|left| complete_on(left, context.today, &budget)),
-        })
-    }
-
-    pub(crate) fn report(self, summary: &mut RunSummary) {
-        summary.stopped = Some(self.why);
-        summary.go_on_after = self.go_on_after;
-        summary.complete_on = self.complete_on;
     }
 }

@@ -8,7 +8,6 @@ use crate::contract::hint::of_io;
 use crate::export::ExportError;
 use crate::extract::ExtractError;
 use crate::import::files::source::SourceError;
-use crate::import::read::ReadError;
 use crate::import::rules::industry::RuleError;
 use crate::lake::LakeError;
 use crate::table::TableError;
@@ -105,7 +104,7 @@ pub enum PipelineError {
     /// A file outside the lake's tables, such as the report.
     #[error("cannot write {path}: {source}")]
     Write { path: PathBuf, source: std::io::Error },
-    /// A file of the state, or the folder of these files.
+    /// A file of the state, the folder of these files, or a file that an import writes.
     #[error(transparent)]
     Import(#[from] SourceError),
     /// The file of industry rules.
@@ -114,9 +113,6 @@ pub enum PipelineError {
     /// The file of industry rules cannot be read.
     #[error("cannot read the industry rules {path}: {source}")]
     UnreadableRules { path: PathBuf, source: std::io::Error },
-    /// A file that an import writes between reading and merging.
-    #[error("cannot write the files of an import: {0}")]
-    Spool(#[from] std::io::Error),
     /// An error that only a bug can cause.
     #[error("{0}; this is a bug in sunlake")]
     Bug(String),
@@ -147,9 +143,7 @@ impl PipelineError {
                 return Some(format!("read filings into this lake first: `sunlake run {first}`"));
             }
             Self::LaterDay { .. } => "check the clock, or the day of --today",
-            Self::Write { source, .. } | Self::UnreadableRules { source, .. } | Self::Spool(source) => {
-                return of_io(source);
-            }
+            Self::Write { source, .. } | Self::UnreadableRules { source, .. } => return of_io(source),
             _ => return None,
         };
         Some(hint.to_owned())
@@ -161,12 +155,9 @@ impl PipelineError {
     }
 }
 
-impl From<ReadError> for PipelineError {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Source(error) => Self::Import(error),
-            ReadError::Spool(error) => Self::Spool(error),
-        }
+impl From<std::io::Error> for PipelineError {
+    fn from(error: std::io::Error) -> Self {
+        SourceError::Spool(error).into()
     }
 }
 
@@ -178,7 +169,7 @@ impl From<ExtractError> for PipelineError {
             ExtractError::WrongPage { .. } => Self::OutsideContract(error.to_string()),
             ExtractError::NoProgress { .. } => Self::NoProgress(error.to_string()),
             ExtractError::Lost { .. } => Self::Bug(error.to_string()),
-            ExtractError::Store(source) | ExtractError::HandOver(source) => match source.downcast::<Self>() {
+            ExtractError::Store(source) => match source.downcast::<Self>() {
                 Ok(error) => *error,
                 Err(source) => Self::Bug(source.to_string()),
             },
@@ -192,7 +183,7 @@ mod tests {
 
     #[test]
     fn an_unknown_error_of_extraction_is_a_bug_and_not_the_apis_fault() {
-        let unknown = PipelineError::from(ExtractError::HandOver("no such error".into()));
+        let unknown = PipelineError::from(ExtractError::Store("no such error".into()));
         assert!(matches!(&unknown, PipelineError::Bug(why) if why == "no such error"), "{unknown}");
         let lost = PipelineError::from(ExtractError::Lost { target: "/v1/me".to_owned() });
         assert!(matches!(&lost, PipelineError::Bug(_)), "{lost}");

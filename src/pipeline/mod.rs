@@ -30,9 +30,9 @@ mod run;
 pub mod sample_lake;
 pub mod state;
 
-pub use context::{RunContext, Source};
+pub use context::{ApiContext, RunContext, Source};
 pub use error::{PipelineError, SpecError};
-pub use import::run::{ImportContext, import};
+pub use import::run::import;
 pub use plan::estimate::Price;
 pub use plan::refresh_cost::StagePrice;
 pub use progress::{Done, Event, Events, Reading, Work};

@@ -3,10 +3,9 @@
 use super::plan::lake_view::Coverage;
 use super::publish::summary::Requests;
 use super::state::run_state::WantedDays;
-use crate::client::{Budget, Pause, PauseListener, PauseReason};
+use crate::client::{Budget, Pause, PauseReason};
 use crate::contract::eastern::span_days;
 use jiff::Timestamp;
-use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -96,14 +95,8 @@ impl Default for Events {
     }
 }
 
-impl fmt::Debug for Events {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Events")
-    }
-}
-
 /// How far a run is; shared by its steps.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Progress {
     events: Events,
     tally: Arc<Mutex<Tally>>,
@@ -132,33 +125,23 @@ impl Progress {
     }
 
     /// Passes on the pauses of a client.
-    pub(crate) fn pauses(&self) -> PauseListener {
+    pub(crate) fn pauses(&self) -> impl Fn(Pause) + Send + Sync + 'static {
         let progress = self.clone();
-        PauseListener::new(move |pause| {
+        move |pause| {
             // A retry may overlap other requests, whose time counts.
             if pause.reason != PauseReason::Retry {
                 progress.with(|tally| tally.paused += pause.length);
             }
             progress.events.report(Event::Pausing(pause));
-        })
-    }
-
-    /// What takes the events of the run.
-    pub(crate) fn events(&self) -> &Events {
-        &self.events
+        }
     }
 
     pub(crate) fn report(&self, event: Event<'_>) {
         self.events.report(event);
     }
 
-    /// Notes how many answers the run takes in all.
-    pub(crate) fn plan(&self, needed: u64) {
-        self.plan_rows(needed, 0);
-    }
-
-    /// Notes how many answers the run takes in all, and the rows that they are to give.
-    pub(crate) fn plan_rows(&self, needed: u64, rows: u64) {
+    /// Notes how many answers the run takes in all, and the rows that they are to give; 0 where that is unknown.
+    pub(crate) fn plan(&self, needed: u64, rows: u64) {
         self.with(|tally| tally.plan = Some(Plan { needed, rows, begun_at: tally.reading.requests }));
     }
 

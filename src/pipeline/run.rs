@@ -2,22 +2,22 @@
 
 use super::api_day;
 use super::config::file::{Pipeline, check_sql};
-use super::context::{Run, RunContext, Stopped, make_client};
+use super::context::{ApiContext, Run, RunContext, make_client};
 use super::error::{PipelineError, Result};
 use super::load::extraction::{Extracted, SentBefore, extract};
+use super::plan::completion_date::{SpendableBudget, complete_on};
 use super::plan::due::check_has_filings;
 use super::plan::jobs::{RunPlan, first_day};
 use super::progress::{Event, Progress};
-use super::publish::finish::{Finished, end_published, publish};
+use super::publish::finish::{end_published, publish};
 use super::publish::summary::{Outcome, RunSummary};
 use super::state::registry::RegisterProgress;
 use super::state::run_state::RunState;
-use super::state::source_and_day::check_source_and_day;
 use crate::client::{Allowance, Client, ClientError};
-use crate::contract::eastern::eastern_day;
-use crate::extract::reference::{plan_is_known, plan_limits};
+use crate::contract::eastern::{eastern_day, span_days};
+use crate::extract::reference::plan_limits;
 use crate::lake::{Lake, LakeLock, RunRecord, new_run_id};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use std::time::Instant;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -25,15 +25,13 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 ///
 /// # Errors
 /// Everything but a pause: a spent budget, a signal or a long Retry-After gives the outcome `partial`.
-pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary> {
+pub async fn run(pipeline: &Pipeline, context: &RunContext, api: &ApiContext) -> Result<RunSummary> {
     let lake = &context.lake;
-    let fresh = new_record(pipeline, context);
-    let lock = lake.lock(&fresh.run_id, &context.holder)?;
-    check_source_and_day(lake, context.source.kind, context.today)?;
+    let (fresh, lock) = context.begin(pipeline)?;
     off_async_threads(|| check_sql(pipeline))?;
     check_has_filings(&pipeline.spec, lake)?;
     let progress = Progress::new(context.events.clone());
-    let client = make_client(pipeline, context, &progress)?;
+    let client = make_client(pipeline, context.now, api, &progress)?;
     let mut finished_first = None;
     let is_resumable =
         |record: &RunRecord| record.pipeline_digest == pipeline.digest && record.today <= fresh.today;
@@ -48,7 +46,7 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary
             lake.take_over(record, &new_run_id(at, &pipeline.spec.name, &context.token), at)?
         };
         let unfinished = record.clone();
-        match one_run(pipeline, context, &lock, &client, &progress, Begun::Resumed(record)).await {
+        match one_run(pipeline, context, &lock, &client, &progress, record, false).await {
             // It would fail every day.
             Err(error @ (PipelineError::CheckFailed { .. } | PipelineError::LeftWindow { .. }))
                 if !of_today =>
@@ -62,7 +60,7 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary
             ended => return ended,
         }
     }
-    let summary = one_run(pipeline, context, &lock, &client, &progress, Begun::Fresh(fresh)).await?;
+    let summary = one_run(pipeline, context, &lock, &client, &progress, fresh, true).await?;
     Ok(RunSummary { finished_first, ..summary })
 }
 
@@ -72,42 +70,16 @@ fn give_up(lake: &Lake, mut record: RunRecord) -> Result<()> {
     Ok(lake.run(&record.run_id)?.close(&mut record)?)
 }
 
-/// A run's record, and whether an earlier process began it.
-enum Begun {
-    Fresh(RunRecord),
-    Resumed(RunRecord),
-}
-
-impl Begun {
-    /// The account's limits: requested for the first run of this process if it is new, else only if they were not on this day.
-    async fn limits(self, client: &Client) -> (RunRecord, Result<Allowance, ClientError>) {
-        match self {
-            Self::Fresh(record) if client.budget().sent() == 0 => {
-                (record, client.account().await.map(|account| account.limits.into()))
-            }
-            Self::Fresh(record) | Self::Resumed(record) => (record, client.caps().await),
-        }
-    }
-}
-
-fn new_record(pipeline: &Pipeline, context: &RunContext) -> RunRecord {
-    let started_at = (context.now)();
-    let name = &pipeline.spec.name;
-    let run_id = new_run_id(started_at, name, &context.token);
-    RunRecord {
-        pipeline_file: pipeline.file_or_name(),
-        pipeline_digest: pipeline.digest.clone(),
-        ..RunRecord::begun(&run_id, name, started_at, context.today)
-    }
-}
-
+/// Begins or resumes a run. The account's limits are requested for the first run of this process if it is new, else only if they were not
+/// on this day.
 async fn one_run(
     pipeline: &Pipeline,
     context: &RunContext,
     lock: &LakeLock,
     client: &Client,
     progress: &Progress,
-    begun: Begun,
+    record: RunRecord,
+    is_new: bool,
 ) -> Result<RunSummary> {
     let lake = &context.lake;
     progress.restart();
@@ -115,17 +87,25 @@ async fn one_run(
     let before = SentBefore::now(client);
     let began_on = eastern_day((context.now)());
     // After midnight the window has advanced, and its oldest day is refused.
-    let day_has_turned =
-        |error: &ClientError| error.refused_status() == Some(403) && eastern_day((context.now)()) != began_on;
-    let (record, caps) = begun.limits(client).await;
+    let day_has_turned = |error: &ClientError| {
+        matches!(error, ClientError::Refused { status: 403, .. }) && eastern_day((context.now)()) != began_on
+    };
+    let caps = if is_new && client.budget().sent() == 0 {
+        client.account().await.map(|account| account.limits.into())
+    } else {
+        client.caps().await
+    };
     progress.report(Event::Begun(lake.run(&record.run_id)?.path()));
-    let requests = before.at_start(client);
-    progress.report(Event::Spent(&requests));
+    let mut summary = RunSummary { requests: before.at_start(client), ..RunSummary::of(&record) };
+    progress.report(Event::Spent(&summary.requests));
     tracing::info!(run_id = record.run_id, today = %record.today, lake = %lake, "the run begins");
     let caps = match caps {
         Err(error) if error.is_pause() => {
-            let summary = nothing_done(&record, client, context, &error)?;
-            return Ok(RunSummary { requests, elapsed_secs: started.elapsed().as_secs_f64(), ..summary });
+            summary.snapshot = lake.current()?.map(|commit| commit.snapshot);
+            note_stop(&mut summary, &error, RunPlan::of_record(&record).left, client, context)?;
+            summary.elapsed_secs = started.elapsed().as_secs_f64();
+            summary.end();
+            return Ok(summary);
         }
         other => other?,
     };
@@ -133,26 +113,25 @@ async fn one_run(
     progress.report(Event::Spent(&before.at_start(client)));
     checked?;
     let mut run = begin(pipeline, context, lock, client, progress, record, caps)?;
-    if let Some(ended) = &run.state.ended
-        && *ended == run.record.run_id
-    {
-        return off_async_threads(|| end_published(run, before.requests_since(client), started));
+    if run.state.ended.as_ref() == Some(&run.record.run_id) {
+        summary.requests = before.requests_since(client);
+        return off_async_threads(|| end_published(run, summary, started));
     }
-    let Extracted { landing, read, requests, answered } = extract(&mut run, context, before).await?;
-    let (reference, stopped) = match read {
-        Ok(reference) => (reference, None),
-        Err((reference, PipelineError::Client(error))) if error.is_pause() || day_has_turned(&error) => {
+    let Extracted { landing, reference, read, requests, answered } = extract(&mut run, before).await?;
+    summary.requests = requests;
+    match read {
+        Err(PipelineError::Client(error)) if error.is_pause() || day_has_turned(&error) => {
             let left = run.stop_with(answered)?;
-            (reference, Some(Stopped::by(&error, left, client, context)?))
+            note_stop(&mut summary, &error, left, client, context)?;
         }
-        Err((_, error @ (PipelineError::LaterDay { .. } | PipelineError::NoProgress(_)))) => {
+        Err(error @ (PipelineError::LaterDay { .. } | PipelineError::NoProgress(_))) => {
             // Its archived answers would end it again.
             give_up(lake, run.record)?;
             return Err(error);
         }
-        Err((_, error)) => return Err(error),
-    };
-    off_async_threads(|| publish(run, landing, Finished { reference, stopped, requests, started }))
+        other => other?,
+    }
+    off_async_threads(|| publish(run, landing, reference.as_ref(), summary, started))
 }
 
 /// Runs work that blocks: merging, aggregates and syncs. On a multi-threaded runtime another thread takes over the async tasks.
@@ -176,19 +155,15 @@ fn begin<'a>(
     let lake = &context.lake;
     let dir = lake.run(&record.run_id)?;
     let state = RunState::of(lake.current()?.as_ref());
-    let plan = plan_limits(caps, state.plan, &pipeline.spec.plan);
-    let is_plan_found = plan_is_known(caps, state.plan, &pipeline.spec.plan);
+    let (plan, is_plan_found) = plan_limits(caps, state.plan, &pipeline.spec.plan);
     // They are listed again when the run ends.
     record.files.clear();
     dir.begin(&record)?;
     Ok(Run {
         pipeline,
-        now: context.now,
-        lake,
+        context,
         lock,
         client,
-        real_today: context.today,
-        source: context.source.kind,
         from: first_day(pipeline.spec.extract.days, record.today, &plan),
         record,
         dir,
@@ -202,20 +177,23 @@ fn begin<'a>(
     })
 }
 
-/// The summary of a run that could not send its first request.
-fn nothing_done(
-    record: &RunRecord,
+/// Notes why a run stopped early, and when it can resume. `left` is the number of requests that it still needs, where that is known.
+fn note_stop(
+    summary: &mut RunSummary,
+    error: &ClientError,
+    left: Option<u64>,
     client: &Client,
     context: &RunContext,
-    error: &ClientError,
-) -> Result<RunSummary> {
-    let stopped = Stopped::by(error, RunPlan::of_record(record).left, client, context)?;
-    let mut summary = RunSummary::empty(&record.pipeline, record.today);
-    summary.run_id = record.run_id.clone();
-    summary.snapshot = context.lake.current()?.map(|commit| commit.snapshot);
-    stopped.report(&mut summary);
-    summary.end(Outcome::Partial);
-    Ok(summary)
+) -> Result<()> {
+    let now = (context.now)();
+    let bound_met = client.budget().bounds.max_requests.is_some_and(|most| client.budget().sent() >= most);
+    let days_until = |at: Timestamp| span_days(eastern_day(now), eastern_day(at)).saturating_sub(1);
+    let idle_days = error.run_again_after().map_or(0, days_until).max(u32::from(bound_met));
+    let budget = SpendableBudget { idle_days, ..SpendableBudget::of(client)? };
+    summary.stopped = Some(error.to_string());
+    summary.go_on_after = error.run_again_after();
+    summary.complete_on = left.and_then(|left| complete_on(left, context.today, &budget));
+    Ok(())
 }
 
 impl Run<'_> {

@@ -6,7 +6,6 @@ use crate::contract::count::County;
 use crate::contract::county::{FLORIDA_COUNTIES, county_key};
 use crate::contract::eastern::{day_start, window_start};
 use crate::contract::plan::PlanLimits;
-use crate::contract::reference::{EntityType, EntityTypeEntry};
 use crate::lake::{CommitInfo, Lake, LakeError, Staging};
 use crate::normalize::city_clean;
 use crate::sample::{RegisterSpec, SampleBusiness, SampleSpec, businesses, industries, old_register};
@@ -127,14 +126,7 @@ impl Batch {
 /// Stages the lists that the server returns; it computes its counts from the rows.
 fn stage_lists(staging: &mut Staging, today: Date) -> Result<()> {
     let counties = FLORIDA_COUNTIES.map(|name| {
-        let county = County {
-            key: county_key(name),
-            name: name.to_owned(),
-            filings_last_7_days: 0,
-            filings_last_30_days: 0,
-            filings_previous_30_days: 0,
-            active_businesses: 0,
-        };
+        let county = County { key: county_key(name), name: name.to_owned(), ..County::default() };
         CountyRow::from(today, &county)
     });
     let lists = industries();
@@ -142,15 +134,10 @@ fn stage_lists(staging: &mut Staging, today: Date) -> Result<()> {
         lists.sectors.iter().flat_map(|sector| IndustryTypeRow::from(today, sector)).collect();
     let segments: Vec<_> =
         lists.segments.iter().flat_map(|segment| SegmentRow::from(today, segment)).collect();
-    let kinds: Vec<_> = EntityType::ALL
-        .iter()
-        .map(|kind| EntityTypeEntry { key: kind.key().to_owned(), label: kind.label().to_owned() })
-        .map(|entry| EntityTypeRow::from(today, &entry))
-        .collect();
     stage(staging, &counties)?;
     stage(staging, &types)?;
     stage(staging, &segments)?;
-    stage(staging, &kinds)?;
+    stage(staging, &EntityTypeRow::all(today))?;
     stage(staging, &CountyFactsRow::all())?;
     stage(staging, &IndustryLabelRow::all(&lists.sectors))
 }

@@ -31,7 +31,10 @@ pub(super) fn calendar(coverage: &[CoverageDay], as_of: Option<Date>) -> Markup 
             }
             @for back in (0..span_days(start, newest)).rev() {
                 @let day = minus_days(newest, back);
-                (cell(day, span_days(start, day) - 1, by_day.get(&day).copied()))
+                @let (since_start, known) = (span_days(start, day) - 1, by_day.get(&day).copied());
+                @let (x, y) = (LEFT + since_start / 7 * CELL, TOP + since_start % 7 * CELL);
+                @if day.day() == 1 { text x=(x) y="11" { (day.strftime("%b")) } }
+                rect.(state(known)) x=(x) y=(y) { title { (day) " " (tip(known)) } }
             }
         } }
         p.legend {
@@ -43,17 +46,6 @@ pub(super) fn calendar(coverage: &[CoverageDay], as_of: Option<Date>) -> Markup 
             ] { span { span.key.(state) {} (text) } " " }
         }
         (incomplete(coverage))
-    }
-}
-
-fn cell(day: Date, since_start: u32, coverage: Option<&CoverageDay>) -> Markup {
-    let x = LEFT + since_start / 7 * CELL;
-    let y = TOP + since_start % 7 * CELL;
-    html! {
-        @if day.day() == 1 { text x=(x) y="11" { (day.strftime("%b")) } }
-        rect.(state(coverage)) x=(x) y=(y) {
-            title { (day) " " (tip(coverage)) }
-        }
     }
 }
 

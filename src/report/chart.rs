@@ -3,6 +3,7 @@
 use super::headline::SETTLED_AFTER;
 use super::number::{compact, integer, kind as words};
 use super::periods::{GONE, Period};
+use super::table::{bar, heads, tall, wide};
 use crate::aggregate::{DayFigures, Figures, WeekdayFigures};
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::holiday::holiday_name;
@@ -78,18 +79,17 @@ fn open_days(figures: &Figures) -> BTreeSet<Date> {
 fn days_table(days: &[&DayFigures], open: &BTreeSet<Date>) -> Markup {
     let types: Vec<&str> =
         kinds().filter(|kind| days.iter().any(|day| of_type(&day.by_type, kind) > 0)).collect();
+    let numbers: Vec<&str> = ["all"].into_iter().chain(types.iter().map(|kind| words(kind))).collect();
     html! { details {
         summary { "The days as a table" }
-        div.wide.tall tabindex="0" role="region" aria-label="Filings by day" { table.types {
-            caption { "Filings by day and type" }
-            thead { tr { th { "day" } th { "note" } th.number { "all" } @for kind in &types { th.number { (words(kind)) } } } }
-            tbody { @for day in days.iter().rev() { tr {
+        (tall("Filings by day", Some("types"), "Filings by day and type", heads(&["day", "note"], &numbers), html! {
+            @for day in days.iter().rev() { tr {
                 th.day scope="row" { (day.day) }
                 td { (notes(day.day, open)) }
                 td.number { (integer(day.by_type.values().sum())) }
                 @for kind in &types { td.number { (integer(of_type(&day.by_type, kind))) } }
-            } } }
-        } }
+            } }
+        }))
     } }
 }
 
@@ -258,15 +258,6 @@ impl Scale {
     }
 }
 
-/// A bar in a table, as long as a share of its cell.
-pub(super) fn bar(percent: f64) -> Markup {
-    html! {
-        svg.bar viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true" {
-            rect width={ (format!("{percent:.1}")) } height="1" {}
-        }
-    }
-}
-
 /// An average week: one bar a weekday.
 pub(super) fn week(weekdays: &[WeekdayFigures]) -> Markup {
     const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
@@ -274,19 +265,18 @@ pub(super) fn week(weekdays: &[WeekdayFigures]) -> Markup {
     let name = |day: &WeekdayFigures| {
         usize::try_from(day.weekday - 1).ok().and_then(|place| NAMES.get(place)).copied().unwrap_or("?")
     };
+    let head = html! { th { "weekday" } td.picture {} th.number { "filings" } };
     html! {
         @if highest == 0.0 {
             p.note { "No complete week has settled yet." }
         } @else {
-            div.wide tabindex="0" { table.bars {
-                caption { "Filings on a usual day of the week" }
-                thead { tr { th { "weekday" } td.picture {} th.number { "filings" } } }
-                tbody { @for day in weekdays { @let filings = day.filings_per_day.unwrap_or(0.0); tr {
+            (wide(Some("bars"), "Filings on a usual day of the week", head, html! {
+                @for day in weekdays { @let filings = day.filings_per_day.unwrap_or(0.0); tr {
                     th scope="row" { (name(day)) }
                     td.picture { (bar(filings / highest * 100.0)) }
                     td.number { (integer(filings.round() as i64)) }
-                } } }
-            } }
+                } }
+            }))
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::number::{integer, points as points_text};
 use super::windows::{FILLING, MONTH, WEEK, Windows, YEAR};
 use crate::aggregate::{CountyDetail, CountyFigures, Figures};
-use crate::contract::county::county_facts;
+use crate::contract::county::{CountyFacts, county_facts};
 
 /// One of Florida's counties, with or without filings.
 pub(super) struct County<'f> {
@@ -15,11 +15,6 @@ pub(super) struct County<'f> {
 }
 
 impl County<'_> {
-    /// The county in one line.
-    pub(super) fn tip(&self, windows: &Windows) -> String {
-        format!("{}: {}", self.name, self.facts(windows))
-    }
-
     /// Settled figures first, then those that still fill.
     pub(super) fn facts(&self, windows: &Windows) -> String {
         let figures = &self.figures;
@@ -54,31 +49,20 @@ fn filings(number: i64) -> String {
     format!("{} {}", integer(number), if number == 1 { "filing" } else { "filings" })
 }
 
-/// All counties with their filings, in the order of their names; without details.
-pub(super) fn counties(figures: &[CountyFigures]) -> Vec<County<'static>> {
-    let county = |facts: crate::contract::county::CountyFacts| County {
-        name: facts.name,
-        fips: facts.fips,
-        population: facts.population,
-        figures: figures
-            .iter()
-            .find(|row| is_same_county(&row.county, facts.name))
-            .cloned()
-            .unwrap_or_default(),
-        detail: None,
+/// All counties with their filings, in the order of their names.
+pub(super) fn counties(figures: &Figures) -> Vec<County<'_>> {
+    let county = |facts: CountyFacts| {
+        let is_it = |name: &str| is_same_county(name, facts.name);
+        let detail = figures.county_details.iter().find(|(name, _)| is_it(name));
+        County {
+            name: facts.name,
+            fips: facts.fips,
+            population: facts.population,
+            figures: figures.counties.iter().find(|row| is_it(&row.county)).cloned().unwrap_or_default(),
+            detail: detail.map(|(_, detail)| detail),
+        }
     };
     county_facts().map(county).collect()
-}
-
-/// All counties with their filings and details.
-pub(super) fn detailed(figures: &Figures) -> Vec<County<'_>> {
-    let detail_of = |name: &str| {
-        figures.county_details.iter().find(|(known, _)| is_same_county(known, name)).map(|(_, detail)| detail)
-    };
-    counties(&figures.counties)
-        .into_iter()
-        .map(|county| County { detail: detail_of(county.name), ..county })
-        .collect()
 }
 
 /// The part of the page that shows a county: `county-st-johns`.
@@ -112,7 +96,8 @@ mod tests {
 
     #[test]
     fn every_county_has_its_own_part() {
-        let all = counties(&[]);
+        let figures = Figures::default();
+        let all = counties(&figures);
         let slugs: std::collections::BTreeSet<String> = all.iter().map(|county| slug(county.name)).collect();
         assert_eq!(slugs.len(), 67);
         assert!(slugs.contains("county-st-johns") && slugs.contains("county-miami-dade"));

@@ -4,7 +4,7 @@ use super::county::{County, is_same_county, slug};
 use super::measure::Measure;
 use super::number::{county as county_name, integer, kind};
 use super::periods::of_month;
-use super::table::industry;
+use super::table::{industry, tall};
 use super::windows::{FILLING, MONTH, WEEK, Windows, YEAR};
 use crate::aggregate::{CountyDetail, CountyFigures, Figures};
 use maud::{Markup, html};
@@ -21,20 +21,18 @@ pub(super) fn table(counties: &[County<'_>], figures: &[CountyFigures], windows:
     ordered.sort_by_key(|county| {
         std::cmp::Reverse((county.figures.filings_settled_30_days, county.figures.filings_last_30_days))
     });
+    let head =
+        html! { th { "county" } @for measure in &measures { th.number { (heading(*measure, windows)) } } };
     html! {
-        div.wide.tall tabindex="0" role="region" aria-label="Counties" { table.search {
-            caption { "Counties" }
-            thead { tr { th { "county" } @for measure in &measures { th.number { (heading(*measure, windows)) } } } }
-            tbody {
-                @for county in ordered { tr {
-                    th scope="row" { a href={ "#" (slug(county.name)) } { (county.name) } }
-                    (cells(&county.figures, Some(county.population)))
-                } }
-                @for row in figures.iter().filter(|row| !is_known(row)) { tr {
-                    th scope="row" { (county_name(&row.county)) } (cells(row, None))
-                } }
-            }
-        } }
+        (tall("Counties", Some("search"), "Counties", head, html! {
+            @for county in ordered { tr {
+                th scope="row" { a href={ "#" (slug(county.name)) } { (county.name) } }
+                (cells(&county.figures, Some(county.population)))
+            } }
+            @for row in figures.iter().filter(|row| !is_known(row)) { tr {
+                th scope="row" { (county_name(&row.county)) } (cells(row, None))
+            } }
+        }))
         p.note { "Growth is in percentage points from the state's, and shown where chance alone hardly explains it; a dash is no difference, or not known." }
     }
 }
@@ -111,7 +109,8 @@ mod tests {
     fn filings_outside_the_counties_are_in_the_table() {
         let outside = CountyFigures { filings: 7_777, ..CountyFigures::default() };
         let windows = Windows::default();
-        let page = table(&counties(&[]), std::slice::from_ref(&outside), &windows).into_string();
+        let none = Figures::default();
+        let page = table(&counties(&none), std::slice::from_ref(&outside), &windows).into_string();
         assert!(page.contains("outside Florida or unknown") && page.contains("7,777"));
     }
 }

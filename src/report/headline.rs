@@ -49,8 +49,10 @@ fn settled_week(figures: &Figures) -> Option<Card> {
         let usual = week.usual_change.map(usual).unwrap_or_default();
         format!("ordinary days {} on the four weeks before{usual}", change(Some(ratio)))
     };
-    let first = week_of(week.monday).any(|day| day.day() == 1).then(|| "a 1st of a month".to_owned());
-    let special: Vec<String> = holidays(week.monday).into_iter().chain(first).collect();
+    // A holiday on a weekend and the day it is observed on are one.
+    let mut special: Vec<&str> = week_of(week.monday).filter_map(holiday_name).collect();
+    special.dedup();
+    special.extend(week_of(week.monday).any(|day| day.day() == 1).then_some("a 1st of a month"));
     let special = (!special.is_empty()).then(|| format!("with {}", special.join(" and ")));
     Some(Card {
         name: format!("settled week from {}", written(week.monday)),
@@ -62,13 +64,6 @@ fn settled_week(figures: &Figures) -> Option<Card> {
 /// A day as people write it: `6 Jul 2026`.
 fn written(day: Date) -> String {
     day.strftime("%-d %b %Y").to_string()
-}
-
-/// The holidays of a week; one on a weekend and the day it is observed on are one.
-fn holidays(monday: Date) -> Option<String> {
-    let mut names: Vec<&str> = week_of(monday).filter_map(holiday_name).collect();
-    names.dedup();
-    (!names.is_empty()).then(|| names.join(" and "))
 }
 
 fn week_of(monday: Date) -> impl Iterator<Item = Date> {

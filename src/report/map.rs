@@ -33,7 +33,7 @@ pub(super) fn map(counties: &[County<'_>], windows: &Windows) -> Markup {
                     @for (fips, path) in shapes() {
                         @if let Some(county) = counties.iter().find(|county| county.fips == fips) {
                             a.shape.(Shades::classes(&shades, county)) href={ "#" (slug(county.name)) } {
-                                title { (county.tip(windows)) }
+                                title { (county.name) ": " (county.facts(windows)) }
                                 path d=(path) {}
                             }
                         }
@@ -52,6 +52,7 @@ fn shapes() -> impl Iterator<Item = (&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aggregate::Figures;
     use crate::contract::county::county_facts;
     use crate::report::county::counties;
     use std::collections::BTreeSet;
@@ -60,7 +61,8 @@ mod tests {
     fn every_county_has_its_shape_inside_the_map() {
         let shapes: BTreeSet<&str> = shapes().map(|(fips, _)| fips).collect();
         assert_eq!(shapes, county_facts().map(|county| county.fips).collect());
-        assert_eq!(map(&counties(&[]), &Windows::default()).into_string().matches("<path ").count(), 67);
+        let none = Figures::default();
+        assert_eq!(map(&counties(&none), &Windows::default()).into_string().matches("<path ").count(), 67);
         let numbers = |path: &'static str| {
             path.split(|c: char| !c.is_ascii_digit() && c != '-')
                 .filter(|part| !part.is_empty() && *part != "-")

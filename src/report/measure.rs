@@ -138,14 +138,10 @@ impl Shades {
         }
     }
 
-    /// The class of a county: the first letter of the measure, and the shade.
-    pub(super) fn class(&self, county: &County<'_>) -> String {
-        format!("{}{}", self.measure.initial(), self.shade(county))
-    }
-
-    /// The classes of a county by all measures.
+    /// The classes of a county by all measures: the first letter of the measure, and the shade.
     pub(super) fn classes(all: &[Self], county: &County<'_>) -> String {
-        all.iter().map(|shades| shades.class(county)).collect::<Vec<_>>().join(" ")
+        let class = |shades: &Self| format!("{}{}", shades.measure.initial(), shades.shade(county));
+        all.iter().map(class).collect::<Vec<_>>().join(" ")
     }
 
     /// The class and the values of each shade, in words; a shade that no county has is left out.
@@ -172,6 +168,7 @@ impl Shades {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aggregate::Figures;
     use crate::report::county::counties;
     use crate::report::windows::tests::lake;
 
@@ -188,8 +185,8 @@ mod tests {
     #[test]
     fn shades_are_fifths_of_the_counties_that_have_filings() {
         let names = ["Bay", "Lee", "Gulf", "Clay", "Duval"];
-        let of: Vec<CountyFigures> =
-            names.iter().zip(1..).map(|(name, n)| figures(name, n * 10, None)).collect();
+        let of = names.iter().zip(1..).map(|(name, n)| figures(name, n * 10, None));
+        let of = Figures { counties: of.collect(), ..Figures::default() };
         let counties = counties(&of);
         let shade = |name: &str| {
             let county = counties.iter().find(|county| county.name == name).expect(name);
@@ -209,8 +206,8 @@ mod tests {
     fn growth_has_fixed_shades_on_both_sides_of_the_state_and_none_where_it_is_no_different() {
         let names = ["Bay", "Lee", "Gulf", "Clay", "Duval", "Polk"];
         let points = [-50.0, -7.0, 3.0, 5.0, 30.0, 0.0];
-        let of: Vec<CountyFigures> =
-            names.iter().zip(points).map(|(name, points)| figures(name, 100, Some(points))).collect();
+        let of = names.iter().zip(points).map(|(name, points)| figures(name, 100, Some(points)));
+        let of = Figures { counties: of.collect(), ..Figures::default() };
         let counties = counties(&of);
         let shade = |name: &str| {
             let county = counties.iter().find(|county| county.name == name).expect(name);
@@ -228,7 +225,7 @@ mod tests {
     fn measures_are_those_whose_days_the_lake_has_and_settled_ones_come_first() {
         let of_growth = |points, days: u32, is_complete: &dyn Fn(u32) -> bool| -> Vec<String> {
             let windows = Windows::of(&lake(days, is_complete));
-            let figures = [figures("Bay", 10, points)];
+            let figures = Figures { counties: vec![figures("Bay", 10, points)], ..Figures::default() };
             let shown = Measure::shown(&windows, &counties(&figures));
             shown.into_iter().map(|measure| measure.label(&windows)).collect()
         };

@@ -19,7 +19,7 @@
 //! - `chart`: bars by day, month, year and weekday
 //! - `periods`: months and years
 //! - `calendar`: the calendar of complete days
-//! - `table`: tables of figures, the figures of the run
+//! - `table`: tables of figures, what the run did
 //! - `number`: numbers as people read them
 //!
 //! `style.css` and `script.js` are those of the page.
@@ -40,6 +40,6 @@ mod table;
 mod tiles;
 mod windows;
 
-pub(crate) use data::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows};
-pub(crate) use number::count;
+pub(crate) use data::{ReportData, RunFacts};
+pub(crate) use number::{count, span};
 pub(crate) use page::render;

@@ -1,15 +1,10 @@
 //! Numbers as people read them.
 
+use crate::contract::count::with_commas;
+
 /// An integer with a comma every three digits.
 pub(super) fn integer(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut grouped = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
+    let grouped = with_commas(number.unsigned_abs());
     if number < 0 { format!("−{grouped}") } else { grouped }
 }
 
@@ -32,11 +27,7 @@ pub(super) fn compact(number: i64) -> String {
 
 /// A change: 0.125 is `+12.5 %`; a dash when unknown.
 pub(super) fn change(ratio: Option<f64>) -> String {
-    match ratio {
-        None => "–".to_owned(),
-        Some(ratio) if ratio < 0.0 => format!("−{:.1} %", -ratio * 100.0),
-        Some(ratio) => format!("+{:.1} %", ratio * 100.0),
-    }
+    ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{} %", points(ratio * 100.0)))
 }
 
 /// Percentage points: 3.25 is `+3.2`.
@@ -59,7 +50,7 @@ pub(super) fn share(ratio: Option<f64>) -> String {
 }
 
 /// A duration: `4.2 s`, `12 min 5 s`.
-pub(super) fn span(secs: f64) -> String {
+pub(crate) fn span(secs: f64) -> String {
     if secs < 60.0 {
         return format!("{secs:.1} s");
     }

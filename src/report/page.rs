@@ -1,6 +1,6 @@
 //! The page: its sections in order, and the frame around them.
 
-use super::data::{ReportData, RunFacts};
+use super::data::ReportData;
 use super::windows::{FILLING, Windows};
 use super::{calendar, chart, county, county_table, headline, map, news, periods, table};
 use crate::aggregate::Figures;
@@ -63,8 +63,8 @@ fn newest_day(data: &ReportData) -> Option<Date> {
 /// Days that the run was to read, and of which the lake holds nothing.
 fn unread_days(data: &ReportData) -> usize {
     let held: BTreeSet<Date> = data.figures.coverage.iter().map(|day| day.day).collect();
-    let wanted = data.run.as_ref().map(RunFacts::incomplete_days).unwrap_or_default();
-    wanted.keys().filter(|day| !held.contains(day)).count()
+    let wanted = data.run.iter().flat_map(|run| run.incomplete.keys());
+    wanted.filter(|day| !held.contains(day)).count()
 }
 
 /// Identifier, title and content of each section, in their order.
@@ -103,7 +103,7 @@ fn policy() -> String {
 }
 
 fn counties(figures: &Figures, windows: &Windows) -> Markup {
-    let counties = county::detailed(figures);
+    let counties = county::counties(figures);
     html! {
         (map::map(&counties, windows))
         p.note { "Of the newest 15 days filings still arrive: a week or a month that counts them is marked as " (FILLING) ", and is too low." }
@@ -274,24 +274,15 @@ mod tests {
 
     fn run_facts() -> RunFacts {
         RunFacts {
-            run_id: EVIL.to_owned(),
-            pipeline: EVIL.to_owned(),
-            outcome: "partial".to_owned(),
             today: DAY,
-            requests_sent: 1_234,
-            requests_by_stage: vec![(EVIL.to_owned(), 1_234)],
-            rows: vec![TableRows { table: EVIL.to_owned(), read: 198_674, ..TableRows::default() }],
-            incomplete: vec![IncompleteDay { day: DAY, expected: 9, landed: 7 }],
-            register: Some(RegisterFacts {
-                starts: 812,
-                left: 3,
-                rows: 300_123,
-                businesses_total: 300_130,
-                missing: Some(7),
-            }),
-            looked_up: Some((40, 50)),
-            elapsed_secs: 61.0,
-            ..RunFacts::default()
+            figures: vec![
+                ("outcome", "partial".to_owned()),
+                ("pipeline", EVIL.to_owned()),
+                ("run", EVIL.to_owned()),
+            ],
+            requests_by_stage: BTreeMap::from([(EVIL.to_owned(), 1_234)]),
+            rows: BTreeMap::from([(EVIL.to_owned(), [198_674, 0, 0, 0, 0])]),
+            incomplete: BTreeMap::from([(DAY, (7, 9))]),
         }
     }
 
@@ -336,7 +327,7 @@ mod tests {
             "2 missing",
             "+12.5 %",
             "−50.0 %",
-            "300,123",
+            "7 of 9 rows",
         ] {
             assert!(html.contains(expected), "{expected}");
         }

@@ -1,8 +1,7 @@
 //! Tables of figures: the run, months, growth, cities, ZIP codes, settling, reconciliation.
 
-use super::chart::bar;
 use super::data::RunFacts;
-use super::number::{change, count, county, integer, kind as words, points, reliable, share, span};
+use super::number::{change, count, county, integer, kind as words, points, reliable, share};
 use super::periods::{Period, lacks, of_month};
 use super::windows::{Windows, YEAR};
 use crate::aggregate::figures::values::EVERY_TYPE;
@@ -18,6 +17,39 @@ const HOT_TIMES: f64 = 5.0;
 /// Rows of differences shown.
 const DIFFERENCES: usize = 15;
 
+/// A table in a box that scrolls where it has no room. Its class is for the style.
+pub(super) fn wide(class: Option<&str>, caption: &str, head: Markup, rows: Markup) -> Markup {
+    html! { div.wide tabindex="0" { (table(class, caption, head, rows)) } }
+}
+
+/// A long table, in a box that is no higher than the screen.
+pub(super) fn tall(label: &str, class: Option<&str>, caption: &str, head: Markup, rows: Markup) -> Markup {
+    html! { div.wide.tall tabindex="0" role="region" aria-label=(label) { (table(class, caption, head, rows)) } }
+}
+
+fn table(class: Option<&str>, caption: &str, head: Markup, rows: Markup) -> Markup {
+    html! { table class=[class] { caption { (caption) } thead { tr { (head) } } tbody { (rows) } } }
+}
+
+/// Names of columns: first of texts, then of numbers.
+pub(super) fn heads(texts: &[&str], numbers: &[&str]) -> Markup {
+    html! { @for text in texts { th { (text) } } @for number in numbers { th.number { (number) } } }
+}
+
+/// A name, and numbers.
+pub(super) fn row(name: &str, numbers: &[String]) -> Markup {
+    html! { tr { th scope="row" { (name) } @for number in numbers { td.number { (number) } } } }
+}
+
+/// A bar in a table, as long as a share of its cell.
+pub(super) fn bar(percent: f64) -> Markup {
+    html! {
+        svg.bar viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true" {
+            rect width={ (format!("{percent:.1}")) } height="1" {}
+        }
+    }
+}
+
 /// The newest months, `most` of them.
 pub(super) fn months(figures: &[MonthFigures], most: usize) -> Markup {
     let newest: BTreeSet<&str> = figures.iter().map(|row| row.month.as_str()).collect();
@@ -30,45 +62,33 @@ pub(super) fn months(figures: &[MonthFigures], most: usize) -> Markup {
         .collect();
     let find =
         |month: &str, kind: &str| figures.iter().find(|row| row.month == month && row.entity_type == kind);
+    let caption = "Filings by month; changes where both months are complete and no filings are still to come, over all that was filed";
+    let names: Vec<&str> = types.iter().map(|kind| words(kind)).collect();
     html! {
-        div.wide tabindex="0" { table {
-            caption { "Filings by month; changes where both months are complete and no filings are still to come, over all that was filed" }
-            thead { tr {
-                th { "month" } th.number { "filings" } th.number { "on a year ago" }
-            } }
-            tbody { @for month in &months { @if let Some(all) = find(month, EVERY_TYPE) { tr {
+        (wide(None, caption, heads(&["month"], &["filings", "on a year ago"]), html! {
+            @for month in &months { @if let Some(all) = find(month, EVERY_TYPE) { tr {
                 th scope="row" { (month) (lacks(all)) }
                 td.number { (integer(all.filings)) }
                 (change_cell(reliable(all.filings, all.year_over_year)))
-            } } } }
-        } }
-        div.wide tabindex="0" { table.types {
-            caption { "Filings by month and type" }
-            thead { tr { th { "month" } @for kind in &types { th.number { (words(kind)) } } } }
-            tbody { @for month in &months { tr {
+            } } }
+        }))
+        (wide(Some("types"), "Filings by month and type", heads(&["month"], &names), html! {
+            @for month in &months { tr {
                 th.day scope="row" { (month) (find(month, EVERY_TYPE).map_or("", lacks)) }
                 @for kind in &types { td.number { (integer(find(month, kind).map_or(0, |row| row.filings))) } }
-            } } }
-        } }
+            } }
+        }))
     }
 }
 
 /// Of the businesses filed in each year, those that are still listed.
 pub(super) fn years(years: &[Period]) -> Markup {
     let filed = |year: &Period| year.by_type.values().sum::<i64>();
-    html! {
-        div.wide tabindex="0" { table {
-            caption { "Businesses by year of filing" }
-            thead { tr { th { "year" } th.number { "filed" } th.number { "still listed" } th.number { "share" } } }
-            tbody { @for year in years.iter().rev().filter(|year| filed(year) > 0) {
-                @let (filed, listed) = (filed(year), year.listed());
-                tr {
-                    th scope="row" { (year.name) } td.number { (integer(filed)) } td.number { (integer(listed)) }
-                    td.number { (share(Some(listed as f64 / filed as f64))) }
-                }
-            } }
-        } }
-    }
+    let rows = html! { @for year in years.iter().rev().filter(|year| filed(year) > 0) {
+        @let (filed, listed) = (filed(year), year.listed());
+        (row(&year.name, &[integer(filed), integer(listed), share(Some(listed as f64 / filed as f64))]))
+    } };
+    wide(None, "Businesses by year of filing", heads(&["year"], &["filed", "still listed", "share"]), rows)
 }
 
 fn change_cell(ratio: Option<f64>) -> Markup {
@@ -121,21 +141,17 @@ fn different<'f>(known: &[&'f CountyFigures]) -> Vec<&'f CountyFigures> {
 }
 
 fn growth_table(caption: &str, rows: &[&CountyFigures]) -> Markup {
+    let heads = heads(&["county"], &["filings", "28 days before", "growth", "points from the state's"]);
     html! { @if !rows.is_empty() {
-        div.wide tabindex="0" { table {
-            caption { (caption) }
-            thead { tr {
-                th { "county" } th.number { "filings" } th.number { "28 days before" } th.number { "growth" }
-                th.number { "points from the state's" }
-            } }
-            tbody { @for row in rows.iter().take(GROWTH_ROWS) { @let points_from_state = row.points_from_state.unwrap_or_default(); tr {
+        (wide(None, caption, heads, html! {
+            @for row in rows.iter().take(GROWTH_ROWS) { @let points_from_state = row.points_from_state.unwrap_or_default(); tr {
                 th scope="row" { (county(&row.county)) }
                 td.number { (integer(row.filings_newer)) }
                 td.number { (integer(row.filings_older)) }
                 td.number { (change(row.growth)) }
                 td.number.(direction(points_from_state)) { (points(points_from_state)) }
-            } } }
-        } }
+            } }
+        }))
     } }
 }
 
@@ -168,46 +184,43 @@ pub(super) fn sectors(figures: &Figures) -> Markup {
 }
 
 pub(super) fn places(figures: &Figures, windows: &Windows) -> Markup {
+    let cities = format!("Cities with most filings in {}", of_month(figures, &figures.cities_month));
+    let zips = format!("ZIP codes with most filings, {}", windows.label(YEAR));
     html! {
         div.pair {
-            div.wide tabindex="0" { table {
-                caption { "Cities with most filings in " (of_month(figures, &figures.cities_month)) }
-                thead { tr { th { "city" } th { "county" } th.number { "filings" } th.number { "spellings" } } }
-                tbody { @for row in &figures.cities { tr {
+            (wide(None, &cities, heads(&["city", "county"], &["filings", "spellings"]), html! {
+                @for row in &figures.cities { tr {
                     th scope="row" { @if row.city.is_empty() { "no city" } @else { (row.city) } }
                     td { (county(&row.county)) } td.number { (integer(row.filings)) } td.number { (integer(row.spellings)) }
-                } } }
-            } }
-            div.wide tabindex="0" { table {
-                caption { "ZIP codes with most filings, " (windows.label(YEAR)) }
-                thead { tr { th { "ZIP" } th { "county" } th.number { "filings" } th.number { "of the county" } th.number { "times the county's mean" } } }
-                tbody { @for row in &figures.zips { tr.hot[row.times_county_mean > Some(HOT_TIMES)] {
+                } }
+            }))
+            (wide(None, &zips, heads(&["ZIP", "county"], &["filings", "of the county", "times the county's mean"]), html! {
+                @for row in &figures.zips { tr.hot[row.times_county_mean > Some(HOT_TIMES)] {
                     th scope="row" { @if row.zip.is_empty() { "no ZIP" } @else { (row.zip) } }
                     td { (county(&row.county)) }
                     td.number { (integer(row.filings)) }
                     td.number { (share(row.share_of_county)) }
                     td.number { @if let Some(times) = row.times_county_mean { (format!("{times:.1}")) } @else { "–" } }
-                } } }
-            } }
+                } }
+            }))
         }
         p.note { "A ZIP code far above the mean of its county (in red) is mostly the address of a registration service, not a busy town." }
     }
 }
 
 pub(super) fn settling(days: &[SettlingDay]) -> Markup {
+    let head = html! { th { "day" } td.picture {} (heads(&[], &["filings", "of usual"])) };
     html! {
         @if days.iter().all(|day| day.fullness.is_none()) {
             p.note { "No day of a usual week has settled yet: nothing to compare the newest days with." }
         } @else {
-            div.wide tabindex="0" { table.bars {
-                caption { "Filings of the newest days, against the mean of their weekday" }
-                thead { tr { th { "day" } td.picture {} th.number { "filings" } th.number { "of usual" } } }
-                tbody { @for row in days.iter().take(14) { tr {
+            (wide(Some("bars"), "Filings of the newest days, against the mean of their weekday", head, html! {
+                @for row in days.iter().take(14) { tr {
                     th.day scope="row" { (row.day) }
                     td.picture { (bar(row.fullness.unwrap_or(0.0).min(1.0) * 100.0)) }
                     td.number { (integer(row.filings)) } td.number { (share(row.fullness)) }
-                } } }
-            } }
+                } }
+            }))
         }
     }
 }
@@ -223,38 +236,36 @@ pub(super) fn reconciliation(reconciliation: &Reconciliation) -> Markup {
         (Scope::MonthType, "months by type", "may differ likewise"),
         (Scope::County, "counties, last 30 days", "may differ likewise"),
     ];
+    let head = html! { (heads(&["counts of"], &["compared", "agree", "differ"])) th { "rule" } };
     html! {
-        div.wide tabindex="0" { table {
-            caption { "The lake's counts against the API's, for complete periods" }
-            thead { tr { th { "counts of" } th.number { "compared" } th.number { "agree" } th.number { "differ" } th { "rule" } } }
-            tbody { @for (scope, name, meaning) in scopes {
+        (wide(None, "The lake's counts against the API's, for complete periods", head, html! {
+            @for (scope, name, meaning) in scopes {
                 @let compared = reconciliation.comparable(scope).count();
                 @let differ = reconciliation.differences(scope).len();
                 tr {
                     th scope="row" { (name) } td.number { (compared) } td.number { (compared - differ) }
                     td.number.down[differ > 0 && scope == Scope::Day] { (differ) } td { (meaning) }
                 }
-            } }
-        } }
+            }
+        }))
         @for (scope, name, _) in scopes { (differences(reconciliation, scope, name)) }
     }
 }
 
 fn differences(reconciliation: &Reconciliation, scope: Scope, name: &str) -> Markup {
     let rows = reconciliation.differences(scope);
+    let heads = heads(&["period", "of"], &["API", "lake", "difference"]);
     html! { @if !rows.is_empty() {
         details open[scope == Scope::Day] {
             summary { "Largest differences: " (name) }
-            div.wide tabindex="0" { table {
-                caption { "Differences: " (name) }
-                thead { tr { th { "period" } th { "of" } th.number { "API" } th.number { "lake" } th.number { "difference" } } }
-                tbody { @for row in rows.into_iter().take(DIFFERENCES) { tr {
+            (wide(None, &format!("Differences: {name}"), heads, html! {
+                @for row in rows.into_iter().take(DIFFERENCES) { tr {
                     th scope="row" { (row.period) }
                     td { @if row.subject.is_empty() { "all" } @else { (words(&row.subject)) } }
                     td.number { (integer(row.api_count)) } td.number { (integer(row.lake_count)) }
                     td.number { (integer(row.difference())) }
-                } } }
-            } }
+                } }
+            }))
         }
     } }
 }
@@ -263,26 +274,9 @@ pub(super) fn run(run: &RunFacts) -> Markup {
     html! {
         section id="run" { details {
             summary { "The run that made this snapshot" }
-            div.facts {
-                (fact("outcome", &run.outcome))
-                (fact("pipeline", &run.pipeline))
-                (fact("ran as", &run.today.to_string()))
-                (fact("requests", &count(run.requests_sent)))
-                (fact("retried", &count(run.requests_retried)))
-                (fact("quarantined records", &count(run.quarantined)))
-                @if let Some(register) = &run.register {
-                    (fact("prefixes read", &count(register.starts)))
-                    (fact("prefixes left", &count(register.left)))
-                    (fact("businesses found under them", &count(register.rows)))
-                    (fact("businesses, as the API counts", &count(register.businesses_total)))
-                    @if let Some(missing) = register.missing { (fact("of these not in the lake", &missing.to_string())) }
-                }
-                @if let Some((done, chosen)) = run.looked_up {
-                    (fact("looked up", &format!("{} of {}", count(done), count(chosen))))
-                }
-                (fact("took", &span(run.elapsed_secs)))
-                (fact("run", &run.run_id))
-            }
+            div.facts { @for (name, value) in &run.figures { div {
+                span.name { (name) } span.value { (value) }
+            } } }
             (rows(run))
             (requests(run))
             (incomplete(run))
@@ -290,25 +284,15 @@ pub(super) fn run(run: &RunFacts) -> Markup {
     }
 }
 
-fn fact(name: &str, value: &str) -> Markup {
-    html! { div { span.name { (name) } span.value { (value) } } }
-}
-
 fn rows(run: &RunFacts) -> Markup {
+    let heads = heads(&["table"], &["read", "added", "changed", "vanished", "in the lake"]);
     html! {
         @if run.rows.is_empty() {
             p.note { "No rows were read: nothing to show." }
         } @else {
-            div.wide tabindex="0" { table.files {
-                caption { "Rows by table" }
-                thead { tr { th { "table" } @for name in ["read", "added", "changed", "vanished", "in the lake"] { th.number { (name) } } } }
-                tbody { @for table in &run.rows { tr {
-                    th scope="row" { (table.table) }
-                    @for number in [table.read, table.added, table.changed, table.vanished, table.total] {
-                        td.number { (count(number)) }
-                    }
-                } } }
-            } }
+            (wide(Some("files"), "Rows by table", heads, html! {
+                @for (table, rows) in &run.rows { (row(table, &rows.map(count))) }
+            }))
         }
     }
 }
@@ -316,25 +300,21 @@ fn rows(run: &RunFacts) -> Markup {
 fn requests(run: &RunFacts) -> Markup {
     html! {
         @if !run.requests_by_stage.is_empty() {
-            div.wide tabindex="0" { table {
-                caption { "Requests by stage" }
-                thead { tr { th { "stage" } th.number { "requests" } } }
-                tbody { @for (stage, requests) in &run.requests_by_stage {
-                    tr { th scope="row" { (stage) } td.number { (count(*requests)) } }
-                } }
-            } }
+            (wide(None, "Requests by stage", heads(&["stage"], &["requests"]), html! {
+                @for (stage, requests) in &run.requests_by_stage { (row(stage, &[count(*requests)])) }
+            }))
         }
     }
 }
 
 fn incomplete(run: &RunFacts) -> Markup {
     html! {
-        @let days = run.incomplete_days();
+        @let days = &run.incomplete;
         @if !days.is_empty() {
             details open[days.len() <= 10] {
                 summary { "Days this run could not prove complete: " (days.len()) }
-                ul { @for (day, (landed, expected)) in days.into_iter().rev() {
-                    li { (day) ": " @if expected == 0 { "not read" } @else { (count(landed)) " of " (count(expected)) " rows" } }
+                ul { @for (day, (landed, expected)) in days.iter().rev() {
+                    li { (day) ": " @if *expected == 0 { "not read" } @else { (count(*landed)) " of " (count(*expected)) " rows" } }
                 } }
             }
         }

@@ -20,8 +20,10 @@ pub(super) struct Trade {
 /// The type of names that imply nothing.
 pub(super) const GENERAL: &str = "other.general";
 
-static TRADES: LazyLock<Weighted<Trade>> = LazyLock::new(|| read(include_str!("trades.csv")));
-static CAUSES: LazyLock<Weighted<Trade>> = LazyLock::new(|| read(include_str!("causes.csv")));
+/// The industries of most companies.
+pub(super) static TRADES: LazyLock<Weighted<Trade>> = LazyLock::new(|| read(include_str!("trades.csv")));
+/// Those of nonprofits.
+pub(super) static CAUSES: LazyLock<Weighted<Trade>> = LazyLock::new(|| read(include_str!("causes.csv")));
 
 /// Groups of sectors and types. `construction` is also the key of a sector, and then means the sector.
 const SEGMENTS: [(&str, &[&str], &[&str]); 5] = [
@@ -41,16 +43,8 @@ fn read(table: &'static str) -> Weighted<Trade> {
     table.lines().skip(1).filter_map(row).collect()
 }
 
-/// The industry of most companies: a type by weight, and the phrase that implies it.
-pub(super) fn trade(draw: &mut Draw) -> (&'static str, &'static str) {
-    implied_by(&TRADES, draw)
-}
-
-pub(super) fn cause(draw: &mut Draw) -> (&'static str, &'static str) {
-    implied_by(&CAUSES, draw)
-}
-
-fn implied_by(table: &'static Weighted<Trade>, draw: &mut Draw) -> (&'static str, &'static str) {
+/// A type of one of the tables, by weight, and the phrase that implies it.
+pub(super) fn implied_by(table: &'static Weighted<Trade>, draw: &mut Draw) -> (&'static str, &'static str) {
     table.draw(draw).map_or((GENERAL, "GROUP"), |trade| (trade.key, draw.word(&trade.phrases)))
 }
 

@@ -20,13 +20,8 @@ const NUMBERS: [&str; 59] = [
     "305", "321", "352", "360", "365", "407", "561", "727", "786", "813", "850", "954",
 ];
 
-#[derive(Debug)]
-enum Tail {
-    /// A word that implies nothing; a phrase follows.
-    Word(&'static str),
-    /// A phrase that implies the industry.
-    Phrase { industry: &'static str, phrase: &'static str },
-}
+/// A phrase and the industry that it implies; or a word that implies nothing, and that a phrase follows.
+type Tail = (Option<&'static str>, &'static str);
 
 fn heads() -> Vec<String> {
     let initials = ('A'..='Z').flat_map(|first| {
@@ -43,11 +38,9 @@ fn heads() -> Vec<String> {
 
 fn tails() -> Vec<Tail> {
     let mut known: BTreeSet<&str> = WORDS.iter().copied().collect();
-    let phrases = industry::phrases()
-        .filter(|(_, phrase)| known.insert(phrase))
-        .map(|(industry, phrase)| Tail::Phrase { industry, phrase })
-        .collect::<Vec<_>>();
-    WORDS.iter().map(|word| Tail::Word(word)).chain(phrases).collect()
+    let words = WORDS.iter().map(|word| (None, *word));
+    let phrases = industry::phrases().filter(|(_, phrase)| known.insert(phrase));
+    words.chain(phrases.map(|(industry, phrase)| (Some(industry), phrase))).collect()
 }
 
 #[derive(Debug)]
@@ -77,11 +70,10 @@ impl Names {
         let head = HEADS.get((pair / tails) as usize).map_or("FLORIDA", String::as_str);
         let mut draw = Draw::of(self.seed, Purpose::Name, id);
         let (body, industry) = match TAILS.get((pair % tails) as usize) {
-            Some(Tail::Phrase { industry, phrase }) if implies_trade(series.entity_type) => {
+            Some((Some(industry), phrase)) if implies_trade(series.entity_type) => {
                 (format!("{head} {phrase}"), *industry)
             }
-            Some(Tail::Phrase { phrase, .. }) => led_by(head, phrase, series, &mut draw),
-            Some(Tail::Word(word)) => led_by(head, word, series, &mut draw),
+            Some((_, tail)) => led_by(head, tail, series, &mut draw),
             None => (head.to_owned(), industry::GENERAL),
         };
         Named { name: finished(body, series, &mut draw), industry }
@@ -99,10 +91,10 @@ const FUNDS: [&str; 7] =
 
 fn led_by(head: &str, tail: &str, series: &Series, draw: &mut Draw) -> (String, &'static str) {
     let (industry, phrase) = match series.entity_type {
-        EntityType::Nonprofit => industry::cause(draw),
+        EntityType::Nonprofit => industry::implied_by(&industry::CAUSES, draw),
         EntityType::Trust => ("finance.investment", ""),
         EntityType::Partnership => ("finance.investment", draw.word(&FUNDS)),
-        _ => industry::trade(draw),
+        _ => industry::implied_by(&industry::TRADES, draw),
     };
     let root = rooted(head, tail, draw);
     (if phrase.is_empty() { root } else { format!("{root} {phrase}") }, industry)

@@ -19,28 +19,15 @@ pub(super) struct Location {
     pub(super) country: &'static str,
 }
 
-#[derive(Debug)]
-struct FloridaPlace {
-    county: &'static str,
-    city: &'static str,
-    zip: &'static str,
-}
-
-#[derive(Debug)]
-struct ForeignPlace {
-    city: &'static str,
-    state: &'static str,
-    zip_start: &'static str,
-    country: &'static str,
-}
-
-static FLORIDA: LazyLock<Weighted<FloridaPlace>> = LazyLock::new(|| {
+/// County, city and ZIP code.
+static FLORIDA: LazyLock<Weighted<[&str; 3]>> = LazyLock::new(|| {
     include_str!("places.csv").lines().skip(1).filter_map(florida_places).flatten().collect()
 });
-static FOREIGN: LazyLock<Weighted<ForeignPlace>> =
+/// City, state, beginning of the ZIP code, and country.
+static FOREIGN: LazyLock<Weighted<[&str; 4]>> =
     LazyLock::new(|| include_str!("foreign.csv").lines().skip(1).filter_map(foreign_place).collect());
 
-fn florida_places(line: &'static str) -> Option<Vec<(FloridaPlace, u64)>> {
+fn florida_places(line: &'static str) -> Option<Vec<([&'static str; 3], u64)>> {
     let mut cells = line.split(',');
     let (county, city) = (cells.next()?, cells.next()?);
     let weight: u64 = cells.next()?.parse().ok()?;
@@ -54,13 +41,13 @@ fn florida_places(line: &'static str) -> Option<Vec<(FloridaPlace, u64)>> {
         .collect();
     let parts: u64 = zips.iter().map(|(_, times)| times).sum();
     let share = |times: u64| weight * 1_000 * times / parts.max(1);
-    Some(zips.into_iter().map(|(zip, times)| (FloridaPlace { county, city, zip }, share(times))).collect())
+    Some(zips.into_iter().map(|(zip, times)| ([county, city, zip], share(times))).collect())
 }
 
-fn foreign_place(line: &'static str) -> Option<(ForeignPlace, u64)> {
+fn foreign_place(line: &'static str) -> Option<([&'static str; 4], u64)> {
     let mut cells = line.split(',');
-    let (city, state, zip_start, country) = (cells.next()?, cells.next()?, cells.next()?, cells.next()?);
-    Some((ForeignPlace { city, state, zip_start, country }, cells.next()?.parse().ok()?))
+    let place = [cells.next()?, cells.next()?, cells.next()?, cells.next()?];
+    Some((place, cells.next()?.parse().ok()?))
 }
 
 /// The place of a business. Companies formed out of state mostly have an address outside Florida, others rarely: 4% of all.
@@ -77,18 +64,18 @@ pub(super) fn location(seed: u64, shape: Shape, purpose: Purpose, id: u64, is_fo
 }
 
 fn florida(draw: &mut Draw) -> Option<Location> {
-    let place = FLORIDA.draw(draw)?;
-    let city = spelled(place.city, place.zip, draw);
-    Some(Location { county: place.county, city, zip: place.zip.to_owned(), state: "FL", country: "US" })
+    let [county, city, zip] = *FLORIDA.draw(draw)?;
+    let city = spelled(city, zip, draw);
+    Some(Location { county, city, zip: zip.to_owned(), state: "FL", country: "US" })
 }
 
 fn foreign(draw: &mut Draw) -> Option<Location> {
-    let ForeignPlace { city, state, zip_start, country } = FOREIGN.draw(draw)?;
-    let zip = match *country {
+    let [city, state, zip_start, country] = *FOREIGN.draw(draw)?;
+    let zip = match country {
         "US" => format!("{zip_start}{:02}", draw.between(1, 60)),
-        _ => (*zip_start).to_owned(),
+        _ => zip_start.to_owned(),
     };
-    Some(Location { county: "", city: (*city).to_owned(), zip, state, country })
+    Some(Location { county: "", city: city.to_owned(), zip, state, country })
 }
 
 const TAIL_PREFIXES: usize = 300;
@@ -164,17 +151,17 @@ mod tests {
     #[test]
     fn every_county_has_a_place_and_every_place_a_county() {
         let known: BTreeSet<&str> = crate::contract::county::FLORIDA_COUNTIES.into_iter().collect();
-        let placed: BTreeSet<&str> = FLORIDA.items.iter().map(|place| place.county).collect();
+        let placed: BTreeSet<&str> = FLORIDA.items.iter().map(|[county, ..]| *county).collect();
         assert_eq!(known, placed);
     }
 
     #[test]
     fn every_line_of_the_tables_is_read() {
         let lines = |text: &str| text.lines().count() - 1;
-        let cities: BTreeSet<_> = FLORIDA.items.iter().map(|place| (place.county, place.city)).collect();
+        let cities: BTreeSet<_> = FLORIDA.items.iter().map(|[county, city, _]| (county, city)).collect();
         assert_eq!(cities.len(), lines(include_str!("places.csv")));
         assert_eq!(FOREIGN.items.len(), lines(include_str!("foreign.csv")));
-        assert!(FLORIDA.items.iter().all(|place| place.zip.len() == 5 && place.zip.starts_with('3')));
+        assert!(FLORIDA.items.iter().all(|[.., zip]| zip.len() == 5 && zip.starts_with('3')));
     }
 
     #[test]
@@ -218,7 +205,7 @@ mod tests {
 
     #[test]
     fn one_city_in_twenty_has_an_uncommon_spelling() {
-        let common: BTreeSet<&str> = FLORIDA.items.iter().map(|place| place.city).collect();
+        let common: BTreeSet<&str> = FLORIDA.items.iter().map(|[_, city, _]| *city).collect();
         let inside: Vec<Location> = sample(100_000).filter(|place| place.state == "FL").collect();
         let odd = inside.iter().filter(|place| !common.contains(place.city.as_str())).count();
         let share = odd as f64 / inside.len() as f64;

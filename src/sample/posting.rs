@@ -5,7 +5,7 @@
 
 use super::calendar::{is_open, is_weekend, volume};
 use super::chance::{Draw, Purpose};
-use super::series::{SERIES, Source};
+use super::series::SERIES;
 use crate::contract::eastern::{minus_days, plus_days};
 use jiff::civil::Date;
 use std::collections::VecDeque;
@@ -110,10 +110,7 @@ impl Postings {
             }
             let mut draw = Draw::of(self.seed, Purpose::Posting, (today << 8) | back as u64);
             for (at, series) in SERIES.iter().enumerate() {
-                let mean = match series.source {
-                    Source::Corporate => llc * series.per_llc,
-                    Source::Fictitious => fictitious,
-                };
+                let mean = if series.is_fictitious() { fictitious } else { llc * series.per_llc };
                 let count = draw.rounded(mean);
                 if count > 0 {
                     visit(at, spread.filed, count);
@@ -127,10 +124,7 @@ impl Postings {
         let llc = BACK_DATED_LLC * self.scale * office_pace(self.day);
         let mut postings = Vec::new();
         for (at, series) in SERIES.iter().enumerate() {
-            let count = match series.source {
-                Source::Corporate => draw.rounded(llc * series.per_llc),
-                Source::Fictitious => 0,
-            };
+            let count = if series.is_fictitious() { 0 } else { draw.rounded(llc * series.per_llc) };
             for _ in 0..count {
                 let step = draw.below(BACK_DATED_DAYS.len() - 1);
                 let back = draw.between(BACK_DATED_DAYS[step], BACK_DATED_DAYS[step + 1]);
@@ -217,7 +211,7 @@ mod tests {
             for posting in postings.next_day() {
                 let days = usize::try_from((posted - posting.filed).get_days()).ok();
                 if let Some(count) = days.and_then(|days| counts.get_mut(days)) {
-                    *count += f64::from(u8::from(SERIES[posting.series].source == Source::Corporate));
+                    *count += f64::from(u8::from(!SERIES[posting.series].is_fictitious()));
                 }
             }
         }
@@ -243,7 +237,7 @@ mod tests {
         while postings.day < date(2027, 1, 1) {
             let posted = postings.day;
             for posting in postings.next_day() {
-                if SERIES[posting.series].source == Source::Corporate {
+                if !SERIES[posting.series].is_fictitious() {
                     all += 1.0;
                     ahead += f64::from(u8::from(posting.filed > posted));
                     back += f64::from(u8::from(posting.is_back_dated));

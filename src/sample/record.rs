@@ -1,12 +1,12 @@
 //! The complete record of one business, from its number, name, place, people and life.
 
 use super::chance::{Draw, Purpose};
-use super::life::{Change, Life, life};
+use super::life::{Change, Life};
 use super::name::Names;
 use super::place::{Location, location};
 use super::posting::Posting;
 use super::series::{SERIES, Series};
-use super::spec::{SampleBusiness, SampleSpec, Shape};
+use super::spec::{SampleBusiness, Shape};
 use super::{industry, person};
 use crate::contract::business::{Address, Detail, Summary};
 use jiff::civil::Date;
@@ -24,15 +24,8 @@ pub(super) struct Numbered {
     pub(super) count: u64,
 }
 
-/// The business of a filing on the day of the spec.
-pub(super) fn business(spec: &SampleSpec, names: &Names, filing: Numbered) -> SampleBusiness {
-    let Numbered { posting, posted, id, .. } = filing;
-    let life = life(spec.seed, id, SERIES[posting.series].entity_type, posting.filed, posted, spec.today);
-    recorded(spec.seed, spec.shape, names, filing, life)
-}
-
 /// The business of a filing with its events.
-pub(super) fn recorded(
+pub(super) fn business(
     seed: u64,
     shape: Shape,
     names: &Names,

@@ -4,8 +4,8 @@ use super::chance::{Draw, Purpose, Weighted};
 use super::life::Life;
 use super::name::Names;
 use super::posting::Posting;
-use super::record::{Numbered, recorded};
-use super::series::{SERIES, Source};
+use super::record::{self, Numbered};
+use super::series::{SERIES, Series};
 use super::spec::{SampleBusiness, Shape};
 use crate::contract::eastern::{minus_days, plus_days};
 use jiff::civil::{Date, Weekday};
@@ -37,13 +37,12 @@ pub struct RegisterSpec {
 /// Streams: nothing is kept between records.
 pub fn old_register(spec: &RegisterSpec) -> impl Iterator<Item = SampleBusiness> + '_ {
     let names = Names::new(spec.seed);
-    let kinds: Weighted<usize> =
-        SERIES.iter().enumerate().map(|(at, series)| (at, weight(series.source, series.per_llc))).collect();
+    let kinds: Weighted<usize> = SERIES.iter().enumerate().map(|(at, series)| (at, weight(series))).collect();
     (1..=u64::from(spec.rows)).map(move |id| business(spec, &names, &kinds, id))
 }
 
-fn weight(source: Source, per_llc: f64) -> u64 {
-    let share = if source == Source::Fictitious { FICTITIOUS } else { per_llc };
+fn weight(series: &Series) -> u64 {
+    let share = if series.is_fictitious() { FICTITIOUS } else { series.per_llc };
     (share * 1_000_000.0) as u64
 }
 
@@ -62,7 +61,7 @@ fn business(spec: &RegisterSpec, names: &Names, kinds: &Weighted<usize>, id: u64
     let life = Life { dissolved, last_report_year, change: None };
     let posting = Posting { series, filed, is_back_dated: false };
     let filing = Numbered { posting, posted: filed, id, count: FIRST_NUMBER + id };
-    recorded(spec.seed, Shape::Plain, names, filing, life)
+    record::business(spec.seed, Shape::Plain, names, filing, life)
 }
 
 fn workday(day: Date, newest: Date, draw: &mut Draw) -> Date {

@@ -2,13 +2,6 @@
 
 use crate::contract::reference::EntityType;
 
-/// What the volume of a series follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
-    Corporate,
-    Fictitious,
-}
-
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Series {
     /// Letters of the document number.
@@ -18,8 +11,7 @@ pub(super) struct Series {
     pub(super) entity_type: EntityType,
     pub(super) company_type: &'static str,
     pub(super) is_foreign: bool,
-    pub(super) source: Source,
-    /// Filings for each LLC filing.
+    /// Filings for each LLC filing; fictitious names have a volume of their own.
     pub(super) per_llc: f64,
 }
 
@@ -37,10 +29,7 @@ pub(super) const SERIES: [Series; 11] = [
     Series::new("B", 6, EntityType::Partnership, "LP", true, 0.0006),
     Series::new("GP", 7, EntityType::Partnership, "GP", false, 0.0014),
     Series::new("D", 8, EntityType::Trust, "Trust", false, 0.00034),
-    Series {
-        source: Source::Fictitious,
-        ..Series::new("G", 9, EntityType::Fictitious, "Fictitious name", false, 0.0)
-    },
+    Series::new("G", 9, EntityType::Fictitious, "Fictitious name", false, 0.0),
 ];
 
 impl Series {
@@ -52,7 +41,11 @@ impl Series {
         is_foreign: bool,
         per_llc: f64,
     ) -> Self {
-        Self { prefix, counter, entity_type, company_type, is_foreign, source: Source::Corporate, per_llc }
+        Self { prefix, counter, entity_type, company_type, is_foreign, per_llc }
+    }
+
+    pub(super) fn is_fictitious(&self) -> bool {
+        self.entity_type == EntityType::Fictitious
     }
 
     /// A document number of 12 characters: prefix, two digits of the year, counter.

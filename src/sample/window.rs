@@ -1,5 +1,6 @@
 //! The businesses whose filing date is in the window of a spec, in posting order.
 
+use super::life::life;
 use super::name::Names;
 use super::posting::{AHEAD_DAYS, Posting, Postings};
 use super::record::{Numbered, business};
@@ -79,8 +80,11 @@ impl Iterator for Register<'_> {
             };
             let (id, count) = self.counters.take(self.posted.year(), posting.series);
             if self.shows(&posting) {
-                let filing = Numbered { posting, posted: self.posted, id, count };
-                return Some(business(self.spec, &self.names, filing));
+                let (SampleSpec { seed, shape, today, .. }, posted) = (*self.spec, self.posted);
+                let kind = SERIES[posting.series].entity_type;
+                let life = life(seed, id, kind, posting.filed, posted, today);
+                let filing = Numbered { posting, posted, id, count };
+                return Some(business(seed, shape, &self.names, filing, life));
             }
         }
     }

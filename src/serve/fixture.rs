@@ -1,9 +1,8 @@
 //! A small Florida for the tests of this module.
 
-use super::auth::access::Accounts;
-use super::auth::usage_meter::Meter;
+use super::auth::{Accounts, Meter};
 use super::http::app::Site;
-use super::http::host_guard::HostGuard;
+use super::http::host_guard::{HostGuard, Origins};
 use super::index::Index;
 use super::load::load_snapshot;
 use super::metrics::Metrics;
@@ -127,7 +126,7 @@ pub(super) fn clock() -> Clock {
 pub(super) fn site(limits: PlanLimits, scopes: &[&str]) -> Site {
     let accounts = Accounts::single(KEY, "acme", limits, scopes);
     let service = Service::new(Arc::new(index()), accounts, Meter::default(), clock(), Some(TODAY));
-    let host_guard = HostGuard::new(([127, 0, 0, 1], 1).into(), None);
+    let host_guard = HostGuard::new(([127, 0, 0, 1], 1).into(), None, Origins::default());
     Site::new(service, "http://127.0.0.1:1", host_guard, Metrics::new(Counter::default()), [1; 32])
 }
 

@@ -75,7 +75,7 @@ impl Watch for HotReload {
 
 impl HotReload {
     pub(super) fn new(source: IndexSource) -> Self {
-        Self { source, state: Mutex::default(), lost: Rarely::default() }
+        Self { source, state: Mutex::default(), lost: Rarely::once_a_minute() }
     }
 
     /// Loads the newest snapshot and serves it.
@@ -208,7 +208,7 @@ mod tests {
     use crate::serve::Accounts;
     use crate::serve::auth::Meter;
     use crate::serve::fixture::{KEY, TODAY, clock, filing, generous, write_table};
-    use crate::serve::http::host_guard::HostGuard;
+    use crate::serve::http::host_guard::{HostGuard, Origins};
     use crate::serve::service::Service;
     use crate::table::Table;
     use futures::FutureExt;
@@ -224,7 +224,7 @@ mod tests {
     fn open(lake: &Path) -> (HotReload, Site) {
         let accounts = Accounts::single(KEY, "acme", generous(), &["data"]);
         let service = Service::new(None, accounts, Meter::default(), clock(), Some(TODAY));
-        let host_guard = HostGuard::new(([127, 0, 0, 1], 1).into(), None);
+        let host_guard = HostGuard::new(([127, 0, 0, 1], 1).into(), None, Origins::default());
         let site = Site::new(service, "", host_guard, Metrics::new(Counter::default()), [1; 32]);
         (HotReload::new(IndexSource::Lake(lake.to_owned())), site)
     }

@@ -143,15 +143,13 @@ impl Metrics {
 }
 
 fn usage(own: &mut Registry) -> UsageMetrics {
-    let UsageMetrics { failures, resets, store_unusable } = UsageMetrics::default();
     UsageMetrics {
-        failures: add(own, "usage_write_failures", "Writes of request counts that failed", failures),
-        resets: add(own, "usage_resets", "Request counts of days to come that were reset", resets),
-        store_unusable: add(
+        failures: new(own, "usage_write_failures", "Writes of request counts that failed"),
+        resets: new(own, "usage_resets", "Request counts of days to come that were reset"),
+        store_unusable: new(
             own,
             "usage_store_unusable",
             "1 while the store of shared request counts cannot be used",
-            store_unusable,
         ),
     }
 }

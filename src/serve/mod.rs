@@ -8,7 +8,7 @@
 //!
 //! # Files, in reading order
 //!
-//! - `rarely`: what is said at most once a minute
+//! - `rarely`: what is said only so often
 //! - `config`: what a server is started with, and why it cannot start
 //! - `server`: start, run, shutdown
 //! - `index`: all rows in memory, newest first
@@ -44,8 +44,10 @@ mod server;
 mod service;
 mod watch;
 
-pub(crate) use auth::shared::{AddressError, StoreAddress, last_uses};
-pub(crate) use auth::{Accounts, KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState, LastUse, LastUses};
+pub(crate) use auth::{
+    Accounts, AddressError, KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState, LastUse, LastUses,
+    StoreAddress, last_uses,
+};
 pub use auth::{KeysError, LimitOverride, MeterError};
 pub use config::ServeError;
 pub(crate) use config::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig, UsagePlace};

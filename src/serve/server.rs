@@ -8,7 +8,7 @@ use super::http::app::Site;
 use super::http::connection::{Acceptor, ConnectionLimits};
 use super::http::host_guard::HostGuard;
 use super::http::metrics_listener::serve_metrics;
-use super::http::wire::tls::{Tls, TlsFiles, TlsWatch};
+use super::http::wire::tls::{Tls, TlsFiles};
 use super::key_watch::KeyWatch;
 use super::metrics::Metrics;
 use super::service::Service;
@@ -36,7 +36,7 @@ pub(crate) struct Server {
     /// `None` for fixed accounts.
     keys: Option<Arc<KeyWatch>>,
     listener: TcpListener,
-    tls: Option<(Arc<Tls>, TlsWatch)>,
+    tls: Option<Arc<Tls>>,
     metrics: Option<TcpListener>,
     linger: Duration,
     connections: ConnectionLimits,
@@ -75,11 +75,10 @@ impl Server {
         }
         let counting = Arc::clone(&site.service);
         background.spawn(async move { counting.meter.stay_connected(|| counting.now()).await });
-        let tls = self.tls.map(|(tls, watch)| {
-            background.spawn(self::watch(Arc::new(watch), Arc::clone(&site)));
-            tls
-        });
-        let mut acceptor = Acceptor::new(self.listener, tls, Arc::clone(&site), self.connections);
+        if let Some(tls) = &self.tls {
+            background.spawn(watch(Arc::clone(tls), Arc::clone(&site)));
+        }
+        let mut acceptor = Acceptor::new(self.listener, self.tls, Arc::clone(&site), self.connections);
         tokio::select! {
             () = shutdown => {}
             () = acceptor.accept() => {}
@@ -131,7 +130,7 @@ fn read(config: ServeConfig, address: SocketAddr) -> Result<(Site, HotReload, Op
     let metrics = Metrics::new(config.log_lines_dropped);
     let (keys, accounts) = accounts(config.accounts, config.plan_override, (config.clock)())?;
     let meter = open_meter(config.usage, metrics.usage.clone())?;
-    let host_guard = HostGuard::new(address, config.public_url.as_deref()).letting_in(config.origins);
+    let host_guard = HostGuard::new(address, config.public_url.as_deref(), config.origins);
     let base = config.public_url.unwrap_or_else(|| own_url(address, config.tls.as_ref()));
     let service = Service::new(None, accounts, meter, config.clock, config.today);
     let site = Site::new(service, base.trim_end_matches('/'), host_guard, metrics, config.random);

@@ -26,7 +26,7 @@ pub(crate) trait Watch: Send + Sync + 'static {
 
 /// Polls for ever. A poll that panics is followed by the next one.
 pub(super) async fn watch<W: Watch>(watched: Arc<W>, site: Arc<Site>) {
-    let lines = Rarely::default();
+    let lines = Rarely::once_a_minute();
     loop {
         sleep(INTERVAL).await;
         let (polled, of) = (Arc::clone(&watched), Arc::clone(&site));

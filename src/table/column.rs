@@ -64,23 +64,24 @@ impl Column {
     ///
     /// # Errors
     ///
-    /// [`TableError::MissingColumn`], [`TableError::ColumnType`]; [`TableError::Null`] for a null in a column that has none.
+    /// [`TableError::Schema`] for a column that is missing or has another type, and for a null in a column that has none.
     pub(super) fn of<A: Array + 'static>(self, batch: &RecordBatch, table: Table) -> Result<&A, TableError> {
-        let (place, column) = (|| format!("table {}", table.name()), || self.name.to_owned());
-        let missing = || TableError::MissingColumn { place: place(), column: column() };
-        let array = batch.column_by_name(self.name).ok_or_else(missing)?;
+        let (name, place) = (self.name, format!("table {}", table.name()));
+        let Some(array) = batch.column_by_name(name) else {
+            return Err(TableError::no_column(place, name));
+        };
         let expected = self.kind.data_type();
         let typed = array.as_any().downcast_ref::<A>().filter(|_| *array.data_type() == expected);
         let Some(typed) = typed else {
-            let (expected, found) = (expected.to_string(), array.data_type().to_string());
-            return Err(TableError::ColumnType { place: place(), column: column(), expected, found });
+            let what = format!("column {name} of {place} is {}, and must be {expected}", array.data_type());
+            return Err(TableError::Schema { place, what });
         };
-        match typed.null_count() {
-            nulls if nulls > 0 && !self.nullable => {
-                Err(TableError::Null { place: place(), column: column(), nulls })
-            }
-            _ => Ok(typed),
+        let nulls = typed.null_count();
+        if nulls > 0 && !self.nullable {
+            let what = format!("column {name} of {place} is null in {nulls} rows, and may not be null");
+            return Err(TableError::Schema { place, what });
         }
+        Ok(typed)
     }
 }
 

@@ -20,24 +20,12 @@ pub(crate) fn of_lake_file(path: &Path, source: &io::Error) -> Option<String> {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum TableError {
-    /// A column of the table is not there.
-    #[error("{place} has no column {column}")]
-    MissingColumn { place: String, column: String },
-    /// A column is not one of the table's.
-    #[error("{place} has a column {column} that its table does not know")]
-    UnknownColumn { place: String, column: String },
-    /// A column is at another position than in the table.
-    #[error("{place} has column {found} where its table has {expected}")]
-    ColumnOrder { place: String, expected: String, found: String },
-    /// A column has another type, or is nullable where the table's is not, or the reverse.
-    #[error("column {column} of {place} is {found}, and must be {expected}")]
-    ColumnType { place: String, column: String, expected: String, found: String },
+    /// The columns of a batch or a file are not those of its table; the text says how.
+    #[error("{what}")]
+    Schema { place: String, what: String },
     /// A column has a type that the lake does not write.
     #[error("column {column} is {found}, which the lake does not store")]
     UnsupportedType { column: String, found: DataType },
-    /// A null in a column that has none.
-    #[error("column {column} of {place} is null in {nulls} rows, and may not be null")]
-    Null { place: String, column: String, nulls: usize },
     /// A value that the column's meaning does not cover.
     #[error("column {column}, row {row}: {value} is {problem}")]
     Value { column: String, row: usize, value: String, problem: &'static str },
@@ -71,6 +59,11 @@ impl TableError {
             _ => return None,
         };
         Some(hint.to_owned())
+    }
+
+    pub(super) fn no_column(place: String, column: &str) -> Self {
+        let what = format!("{place} has no column {column}");
+        Self::Schema { place, what }
     }
 
     pub(super) fn io(action: &'static str, path: &Path, source: std::io::Error) -> Self {

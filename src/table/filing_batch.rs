@@ -5,7 +5,7 @@ use super::error::TableError;
 use super::row::batch_of;
 use crate::contract::eastern::epoch_days;
 use arrow::array::{
-    ArrayRef, BooleanBuilder, Date32Builder, Int64Builder, RecordBatch, StringBuilder,
+    ArrayBuilder, ArrayRef, BooleanBuilder, Date32Builder, Int64Builder, RecordBatch, StringBuilder,
     TimestampMicrosecondBuilder,
 };
 use jiff::Timestamp;
@@ -68,22 +68,20 @@ macro_rules! filing_batch {
 
         /// Rows that become a batch.
         #[derive(Debug, Default)]
-        pub(crate) struct FilingBatch { rows: usize, $($field: $builder,)* }
+        pub(crate) struct FilingBatch { $($field: $builder,)* }
 
         impl FilingBatch {
             pub(crate) fn len(&self) -> usize {
-                self.rows
+                self.business_id.len()
             }
 
             pub(crate) fn push(&mut self, row: &FilingText<'_>) {
-                self.rows += 1;
                 $(self.$field.push(row.$field);)*
             }
 
             /// The rows so far; it is empty again.
             pub(crate) fn take(&mut self) -> Result<RecordBatch, TableError> {
-                let rows = std::mem::take(&mut self.rows);
-                batch_of::<FilingRow>(rows, vec![$(self.$field.take()),*])
+                batch_of::<FilingRow>(vec![$(self.$field.take()),*])
             }
         }
     };

@@ -11,15 +11,14 @@ use arrow::array::{
 ///
 /// # Errors
 ///
-/// [`TableError::MissingColumn`], [`TableError::ColumnType`]; [`TableError::Null`] for a null in a column that has none.
+/// [`TableError::Schema`] for a column that is missing or has another type, and for a null in a column that has none.
 pub(crate) fn typed_column<'a, A: Array + 'static>(
     batch: &'a RecordBatch,
     table: Table,
     name: &'static str,
 ) -> Result<&'a A, TableError> {
     let known = columns(table).iter().find(|column| column.name == name);
-    let missing =
-        || TableError::MissingColumn { place: format!("table {}", table.name()), column: name.to_owned() };
+    let missing = || TableError::no_column(format!("table {}", table.name()), name);
     known.ok_or_else(missing)?.of(batch, table)
 }
 
@@ -60,7 +59,6 @@ filing_columns! {
     dissolved_date: Date32Array,
     city: StringArray,
     zip: StringArray,
-    county: StringArray,
     industry_sector: StringArray,
     industry_type: StringArray,
     listed: BooleanArray,
@@ -85,13 +83,11 @@ mod tests {
         assert_eq!(filings.rows(), 1);
         assert_eq!(filings.business_id().expect("a column").value(0), 7);
         for texts in [
-            filings.document_number(),
             filings.name(),
             filings.entity_type(),
             filings.status(),
             filings.city(),
             filings.zip(),
-            filings.county(),
             filings.industry_sector(),
             filings.industry_type(),
         ] {
@@ -99,7 +95,6 @@ mod tests {
         }
         assert_eq!(filings.filed_date().expect("a column").value(0), 20_777);
         assert!(filings.dissolved_date().expect("a column").is_null(0));
-        assert!(filings.extra().expect("a column").is_null(0));
         assert!(filings.listed().expect("a column").value(0));
         for instants in [filings.first_seen_at(), filings.changed_at()] {
             assert_eq!(instants.expect("a column").value(0), 0);

@@ -2,8 +2,8 @@
 //!
 //! [`columns`] is the one column dictionary. Schemas, checks, catalogue and documentation come from it.
 //!
-//! A row type such as [`FilingRow`] is a [`Row`]: it converts to a batch of its table and back. [`ParquetFile`] writes
-//! batches to files, [`read_table`] reads them.
+//! A row type such as [`FilingRow`] is a [`Row`]: it converts to a batch of its table and back. [`write_parquet`] writes
+//! a batch to a file, [`read_table`] reads it.
 //!
 //! # Files, in reading order
 //!
@@ -17,7 +17,7 @@
 //! - `reference`: rows of the filter values, their labels, and facts of counties
 //! - `dictionary`: the columns of every table
 //! - `filing_columns`: columns of filings by name and type
-//! - `layout`: schema, order and bloom filters of a file
+//! - `schema`: schemas of files, checked
 //! - `order`: sorting, and checking the order
 //! - `file`: Parquet files, written and read
 //! - `error`: what can be wrong
@@ -31,10 +31,10 @@ mod error;
 mod file;
 mod filing_batch;
 mod filing_columns;
-mod layout;
 mod order;
 mod reference;
 mod row;
+mod schema;
 mod tables;
 
 #[cfg(test)]
@@ -57,15 +57,15 @@ pub(crate) use file::read::read_dictionaries;
 pub use file::read::{ParquetRows, decoded, read_batch, read_parquet, read_rows, read_table};
 #[cfg(test)]
 pub(crate) use file::write::tests::write_rows;
-pub use file::write::{ABOUT_KEY, ParquetFile, WrittenFile};
+pub use file::write::{ABOUT_KEY, write_parquet};
 pub(crate) use filing_batch::{FilingBatch, FilingText};
 pub use filing_columns::FilingColumns;
 pub(crate) use filing_columns::typed_column;
-pub use layout::{FileLayout, check_schema};
 pub use order::sort_batch;
 pub use reference::{
     CountyFactsRow, EntityTypeRow, IndustryLabelRow, IndustryTypeRow, SegmentRow, industries,
 };
 pub use row::{Part, Ratio, Row, disk_instant};
+pub use schema::check_schema;
 pub use tables::{SCHEMA_VERSION, Table};
 pub(crate) use tables::{VIEWS, View};

@@ -1,61 +1,38 @@
 //! Sorts rows, and checks their order.
 
 use super::error::TableError;
-use super::layout::{FileLayout, check_schema};
-use arrow::array::{DynComparator, RecordBatch, make_comparator};
-use arrow::compute::{SortColumn, SortOptions, lexsort_to_indices, take_record_batch};
+use super::schema::check_schema;
+use super::tables::Table;
+use arrow::array::RecordBatch;
+use arrow::compute::{
+    LexicographicalComparator, SortColumn, SortOptions, lexsort_to_indices, take_record_batch,
+};
 use arrow::error::ArrowError;
-use std::cmp::Ordering;
 
-/// The rows of a batch in the order of a layout. A sorted batch is returned unchanged.
-pub fn sort_batch(layout: impl Into<FileLayout>, batch: &RecordBatch) -> Result<RecordBatch, TableError> {
-    let layout = layout.into();
-    check_schema(batch.schema_ref(), &layout.schema, "a batch")?;
+/// The rows of a batch in the order of a table. A sorted batch is returned unchanged.
+pub fn sort_batch(table: Table, batch: &RecordBatch) -> Result<RecordBatch, TableError> {
+    check_schema(batch.schema_ref(), &table.schema(), "a batch")?;
     let failed = |source| TableError::arrow("sort", "a batch", source);
-    if layout.sort.is_empty() || first_unsorted(&layout, None, batch).map_err(failed)?.is_none() {
+    if first_unsorted(table, batch).map_err(failed)?.is_none() {
         return Ok(batch.clone());
     }
-    let indices = lexsort_to_indices(&sort_columns(&layout, batch), None).map_err(failed)?;
+    let indices = lexsort_to_indices(&sort_columns(table, batch), None).map_err(failed)?;
     take_record_batch(batch, &indices).map_err(failed)
 }
 
-/// The first row of a batch that sorts before its predecessor; `before` is the batch ahead.
-pub(super) fn first_unsorted(
-    layout: &FileLayout,
-    before: Option<&RecordBatch>,
-    batch: &RecordBatch,
-) -> Result<Option<usize>, ArrowError> {
-    if layout.sort.is_empty() || batch.num_rows() == 0 {
-        return Ok(None);
-    }
-    let columns = sort_columns(layout, batch);
-    if let Some(before) = before.filter(|before| before.num_rows() > 0) {
-        let seam = comparators(&sort_columns(layout, before), &columns)?;
-        if compare(&seam, before.num_rows() - 1, 0) == Ordering::Greater {
-            return Ok(Some(0));
-        }
-    }
-    let within = comparators(&columns, &columns)?;
-    Ok((1..batch.num_rows()).find(|row| compare(&within, row - 1, *row) == Ordering::Greater))
+/// The first row of a batch that sorts before its predecessor.
+pub(super) fn first_unsorted(table: Table, batch: &RecordBatch) -> Result<Option<u64>, ArrowError> {
+    let rows = LexicographicalComparator::try_new(&sort_columns(table, batch))?;
+    let unsorted = (1..batch.num_rows()).find(|row| rows.compare(row - 1, *row).is_gt());
+    Ok(unsorted.map(|row| row as u64))
 }
 
-fn sort_columns(layout: &FileLayout, batch: &RecordBatch) -> Vec<SortColumn> {
+fn sort_columns(table: Table, batch: &RecordBatch) -> Vec<SortColumn> {
     let column = |(name, descending): &(&str, bool)| {
         let options = Some(SortOptions { descending: *descending, nulls_first: false });
         Some(SortColumn { values: batch.column_by_name(name)?.clone(), options })
     };
-    layout.sort.iter().filter_map(column).collect()
-}
-
-fn comparators(left: &[SortColumn], right: &[SortColumn]) -> Result<Vec<DynComparator>, ArrowError> {
-    let pairs = left.iter().zip(right);
-    pairs
-        .map(|(left, right)| make_comparator(&left.values, &right.values, left.options.unwrap_or_default()))
-        .collect()
-}
-
-fn compare(comparators: &[DynComparator], left: usize, right: usize) -> Ordering {
-    comparators.iter().fold(Ordering::Equal, |order, compare| order.then_with(|| compare(left, right)))
+    table.sort().iter().filter_map(column).collect()
 }
 
 #[cfg(test)]
@@ -63,7 +40,6 @@ mod tests {
     use super::*;
     use crate::table::count::DailyCountRow;
     use crate::table::row::Row;
-    use crate::table::tables::Table;
     use jiff::civil::{Date, date};
     use proptest::prelude::*;
 
@@ -95,20 +71,18 @@ mod tests {
             let mut expected = order(&batch);
             expected.sort_by(|left, right| right.cmp(left));
             prop_assert_eq!(order(&sorted), expected);
-            let layout = FileLayout::from(Table::DailyCountsHistory);
-            prop_assert_eq!(first_unsorted(&layout, None, &sorted).expect("compared"), None);
+            prop_assert_eq!(first_unsorted(Table::DailyCountsHistory, &sorted).expect("compared"), None);
         }
     }
 
     #[test]
-    fn rows_out_of_order_between_batches_are_found() {
-        let layout = FileLayout::from(Table::DailyCountsHistory);
-        let unsorted = |before: &[(i8, i8)], batch: &[(i8, i8)]| {
-            first_unsorted(&layout, Some(&counts(before)), &counts(batch)).expect("compared")
-        };
-        assert_eq!(unsorted(&[(2, 2)], &[(2, 1), (1, 9)]), None);
-        assert_eq!(unsorted(&[(2, 2)], &[(2, 3), (1, 9)]), Some(0));
-        assert_eq!(unsorted(&[(2, 2)], &[(2, 1), (2, 2)]), Some(1));
-        assert_eq!(unsorted(&[], &[(2, 1)]), None);
+    fn the_first_row_out_of_order_is_found() {
+        let unsorted =
+            |days: &[(i8, i8)]| first_unsorted(Table::DailyCountsHistory, &counts(days)).expect("compared");
+        assert_eq!(unsorted(&[(2, 2), (2, 1), (1, 9)]), None);
+        assert_eq!(unsorted(&[(2, 2), (2, 3), (1, 9)]), Some(1));
+        assert_eq!(unsorted(&[(2, 2), (2, 1), (2, 2)]), Some(2));
+        assert_eq!(unsorted(&[(2, 1)]), None);
+        assert_eq!(unsorted(&[]), None);
     }
 }

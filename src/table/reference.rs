@@ -4,7 +4,7 @@ use super::column::OBSERVED_ON;
 use super::row::table_row;
 use crate::contract::county::{CountyFacts, county_facts, county_key};
 use crate::contract::reference::{
-    EntityTypeEntry, Industries, Sector, Segment, industry_labels, label_of_key,
+    EntityType, EntityTypeEntry, Industries, Sector, Segment, industry_labels, label_of_key,
 };
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -22,6 +22,16 @@ impl EntityTypeRow {
     /// The row of an entry that the API gave on a day.
     pub fn from(observed_on: Date, record: &EntityTypeEntry) -> Self {
         Self { observed_on, entity_type: record.key.clone(), label: record.label.clone() }
+    }
+
+    /// The rows of all types, with the program's labels.
+    pub fn all(observed_on: Date) -> Vec<Self> {
+        let row = |kind: EntityType| Self {
+            observed_on,
+            entity_type: kind.key().to_owned(),
+            label: kind.label().to_owned(),
+        };
+        EntityType::ALL.map(row).into()
     }
 }
 
@@ -126,33 +136,20 @@ impl IndustryLabelRow {
     }
 }
 
-/// The industry lists of one day's rows, in the order in which the keys first appear.
+/// The industry lists of one day's rows, in their order: those of a sector or a segment are neighbours.
 pub fn industries(types: &[IndustryTypeRow], segments: &[SegmentRow]) -> Industries {
-    let mut lists = Industries::default();
-    for row in types {
-        let at = lists.sectors.iter().position(|sector| sector.sector == row.industry_sector).unwrap_or_else(
-            || {
-                lists.sectors.push(Sector { sector: row.industry_sector.clone(), types: Vec::new() });
-                lists.sectors.len() - 1
-            },
-        );
-        if !row.industry_type.is_empty() {
-            lists.sectors[at].types.push(row.industry_type.clone());
-        }
-    }
-    for row in segments {
-        let at = lists.segments.iter().position(|segment| segment.key == row.segment).unwrap_or_else(|| {
-            let key = row.segment.clone();
-            lists.segments.push(Segment { key, sectors: Vec::new(), types: Vec::new() });
-            lists.segments.len() - 1
-        });
-        match row.kind.as_str() {
-            SECTOR => lists.segments[at].sectors.push(row.member.clone()),
-            TYPE => lists.segments[at].types.push(row.member.clone()),
-            _ => {}
-        }
-    }
-    lists
+    let sectors = types.chunk_by(|one, next| one.industry_sector == next.industry_sector).map(|rows| {
+        let types = rows.iter().map(|row| &row.industry_type).filter(|kind| !kind.is_empty());
+        Sector { sector: rows[0].industry_sector.clone(), types: types.cloned().collect() }
+    });
+    let segments = segments.chunk_by(|one, next| one.segment == next.segment).map(|rows| {
+        let members = |kind: &str| {
+            let members = rows.iter().filter(|row| row.kind == kind);
+            members.map(|row| row.member.clone()).collect()
+        };
+        Segment { key: rows[0].segment.clone(), sectors: members(SECTOR), types: members(TYPE) }
+    });
+    Industries { sectors: sectors.collect(), segments: segments.collect() }
 }
 
 #[cfg(test)]

@@ -185,26 +185,16 @@ impl Cell for Timestamp {
     }
 }
 
-/// One column of a batch, checked, to be read cell by cell.
-pub(super) struct CellReader<'a, T: Cell> {
+/// Reads cell by cell the column of this name, its type and nulls checked.
+pub(super) fn cells<'a, T: Cell>(
+    batch: &'a RecordBatch,
+    table: Table,
     name: &'static str,
-    column: &'a T::Column,
-}
-
-impl<'a, T: Cell> CellReader<'a, T> {
-    /// The column of this name, its type and nulls checked.
-    pub(super) fn new(batch: &'a RecordBatch, table: Table, name: &'static str) -> Result<Self, TableError> {
-        Ok(Self { name, column: column_of::<T>(name, "").of(batch, table)? })
-    }
-
-    pub(super) fn get(&self, row: usize) -> Result<T, TableError> {
-        T::read(self.column, row).map_err(|(value, problem)| TableError::Value {
-            column: self.name.to_owned(),
-            row,
-            value,
-            problem,
-        })
-    }
+) -> Result<impl Fn(usize) -> Result<T, TableError> + 'a, TableError> {
+    let column: &'a T::Column = column_of::<T>(name, "").of(batch, table)?;
+    let value =
+        move |row, (value, problem)| TableError::Value { column: name.to_owned(), row, value, problem };
+    Ok(move |row| T::read(column, row).map_err(|found| value(row, found)))
 }
 
 /// The cells as a column of a batch; the array type follows from the cells' type.
@@ -218,9 +208,8 @@ pub(super) const fn column_of<T: Cell>(name: &'static str, meaning: &'static str
 }
 
 /// The columns of a row type, in file order, as a batch of its table.
-pub(super) fn batch_of<R: Row>(rows: usize, arrays: Vec<ArrayRef>) -> Result<RecordBatch, TableError> {
-    let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(schema_of(R::COLUMNS), arrays, &options)
+pub(super) fn batch_of<R: Row>(arrays: Vec<ArrayRef>) -> Result<RecordBatch, TableError> {
+    RecordBatch::try_new(schema_of(R::COLUMNS), arrays)
         .map_err(|source| TableError::arrow("build", format!("table {}", R::TABLE.name()), source))
 }
 
@@ -243,18 +232,14 @@ macro_rules! table_row {
 
             fn batch(rows: &[Self]) -> Result<arrow::array::RecordBatch, $crate::table::error::TableError> {
                 let arrays = vec![$($crate::table::row::cell_column(rows.iter().map(|row| &row.$field))),*];
-                $crate::table::row::batch_of::<Self>(rows.len(), arrays)
+                $crate::table::row::batch_of::<Self>(arrays)
             }
 
             fn rows(
                 batch: &arrow::array::RecordBatch,
             ) -> Result<Vec<Self>, $crate::table::error::TableError> {
-                $(let $field = $crate::table::row::CellReader::new(
-                    batch,
-                    Self::TABLE,
-                    stringify!($field),
-                )?;)*
-                (0..batch.num_rows()).map(|row| Ok(Self { $($field: $field.get(row)?),* })).collect()
+                $(let $field = $crate::table::row::cells(batch, Self::TABLE, stringify!($field))?;)*
+                (0..batch.num_rows()).map(|row| Ok(Self { $($field: $field(row)?),* })).collect()
             }
         }
     };
@@ -275,8 +260,8 @@ macro_rules! part_of {
                 batch: &arrow::array::RecordBatch,
             ) -> Result<Vec<$row>, $crate::table::error::TableError> {
                 let table = <$row as $crate::table::row::Row>::TABLE;
-                $(let $field = $crate::table::row::CellReader::new(batch, table, stringify!($field))?;)*
-                let row = |row| Ok($row { $($field: $field.get(row)?,)* ..$row::default() });
+                $(let $field = $crate::table::row::cells(batch, table, stringify!($field))?;)*
+                let row = |row| Ok($row { $($field: $field(row)?,)* ..$row::default() });
                 (0..batch.num_rows()).map(row).collect()
             }
         }
@@ -333,7 +318,10 @@ pub(super) mod tests {
         let narrow = columns(days(), Arc::new(Int32Array::from(vec![5]))).expect_err("a narrow count");
         assert_eq!(narrow.to_string(), "column filings of table daily_counts is Int32, and must be Int64");
         let null = columns(days(), Arc::new(Int64Array::from(vec![None]))).expect_err("a null");
-        assert!(matches!(null, TableError::Null { nulls: 1, .. }), "{null}");
+        assert_eq!(
+            null.to_string(),
+            "column filings of table daily_counts is null in 1 rows, and may not be null"
+        );
         let far = columns(Arc::new(Date32Array::from(vec![i32::MAX])), count()).expect_err("no day");
         assert_eq!(
             far.to_string(),
@@ -355,6 +343,7 @@ pub(super) mod tests {
             });
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let other = RecordBatch::try_new(schema, arrays).expect("a batch");
-        assert!(matches!(FilingRow::rows(&other), Err(TableError::ColumnType { .. })));
+        let refused = FilingRow::rows(&other).expect_err("another zone").to_string();
+        assert!(refused.starts_with("column changed_at of table filings is Timestamp"), "{refused}");
     }
 }

@@ -143,40 +143,22 @@ impl Table {
         }
     }
 
-    /// Columns with few different values. They are stored as they are: to begin unpacking takes longer than reading them.
-    pub const fn repeated(self) -> &'static [&'static str] {
-        match self {
-            Self::Filings => &[
-                "entity_type",
-                "company_type",
-                "status",
-                "filed_date",
-                "city",
-                "city_clean",
-                "zip",
-                "county",
-                "county_key",
-                "industry_sector",
-                "industry_type",
-                "source",
-                "listed",
-                "first_seen_at",
-                "changed_at",
-            ],
+    /// Whether a column has few different values. Such columns are stored as they are: to begin unpacking takes longer than reading them.
+    pub fn is_repeated(self, column: &str) -> bool {
+        let packed: &[&str] = match self {
+            Self::Filings => &["dissolved_date", "extra"],
             Self::Details => &[
-                "principal_city",
-                "principal_state",
-                "principal_country",
-                "mailing_city",
-                "mailing_state",
-                "mailing_country",
-                "formation_state",
-                "last_annual_report_year",
-                "officer_count",
-                "license_count",
+                "principal_street2",
+                "principal_zip",
+                "mailing_street2",
+                "mailing_zip",
+                "registered_agent_name",
+                "fetched_at",
+                "extra",
             ],
-            _ => &[],
-        }
+            _ => return false,
+        };
+        !packed.contains(&column) && !self.distinct().contains(&column)
     }
 
     /// Rows of a page at most, of tables from which single businesses are read. The names of officers resemble each other, and shrink

@@ -13,7 +13,7 @@ use sunlake::lake::Lake;
 use sunlake::pipeline::config::file::Pipeline;
 use sunlake::pipeline::publish::summary::{Outcome, RunSummary};
 use sunlake::pipeline::state::SourceKind;
-use sunlake::pipeline::{Events, RunContext, Source, run};
+use sunlake::pipeline::{ApiContext, Events, RunContext, Source, run};
 
 /// Seconds before 2026-03-21 begins in Florida.
 const BEFORE: i64 = 300;
@@ -38,22 +38,24 @@ fn run_at_midnight(pipeline: &Path, root: &Path, base_url: &str, key: &str) -> R
     let (_switch, stop) = StopSwitch::new();
     let context = RunContext {
         lake: Lake::open(root).expect("a lake"),
-        state_dir: state_next_to(root),
         today: "2026-03-20".parse().expect("a day"),
         now,
-        source: Source {
-            base_url: base_url.to_owned(),
-            key: ApiKey::parse(key).expect("a key"),
-            allow_plain_http: true,
-            kind: SourceKind::Account,
-        },
-        stop,
+        source: SourceKind::Account,
         token: "test".to_owned(),
         holder: "a test".to_owned(),
         events: Events::default(),
     };
+    let api = ApiContext {
+        state_dir: state_next_to(root),
+        source: Source {
+            base_url: base_url.to_owned(),
+            key: ApiKey::parse(key).expect("a key"),
+            allow_plain_http: true,
+        },
+        stop,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(run(&pipeline, &context)).expect("an outcome")
+    runtime.block_on(run(&pipeline, &context, &api)).expect("an outcome")
 }
 
 #[test]

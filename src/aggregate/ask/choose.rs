@@ -1,9 +1,8 @@
 //! Chooses businesses by a condition in SQL; checks before the first request that SQL can run, by planning it over the
 //! lake's tables without rows.
 
-use crate::aggregate::dialect::plan;
+use crate::aggregate::dialect::{plan, rows};
 use crate::aggregate::error::AggregateError;
-use crate::aggregate::on_disk;
 use crate::aggregate::order::in_order;
 use crate::aggregate::run::TABLE_PREFIX;
 use crate::aggregate::tables::{SnapshotFiles, Tables};
@@ -20,11 +19,10 @@ pub(crate) fn choose_businesses(condition: &str, tables: &SnapshotFiles) -> Resu
     if tables.get("filings").is_none_or(Vec::is_empty) {
         return Ok(Vec::new());
     }
-    let planned = plan(&choice(condition), tables).map_err(AggregateError::Condition)?;
-    let wrong = |error: PolarsError| AggregateError::Condition(error.into());
-    let frame = planned.collect().map_err(wrong)?;
+    let frame = rows(&choice(condition), tables).map_err(AggregateError::Condition)?;
     let ids = frame.column("business_id").and_then(|column| column.i64());
-    Ok(ids.map_err(wrong)?.iter().flatten().collect())
+    let ids = ids.map_err(|error| AggregateError::Condition(error.into()))?;
+    Ok(ids.iter().flatten().collect())
 }
 
 /// The query of the ids that a condition chooses.
@@ -39,16 +37,11 @@ fn choice(condition: &str) -> String {
 pub(crate) fn check_aggregates(aggregates: &[(String, String)]) -> Result<(), AggregateError> {
     let mut tables = NoRows::default();
     for (name, sql) in in_order(aggregates)? {
-        let planned = planned(name, sql, &tables)?;
-        tables.aggregates.insert(format!("{TABLE_PREFIX}{name}"), planned);
+        // The plan gives the columns; running it would take memory.
+        let planned = plan(sql, &tables).map_err(|refusal| AggregateError::of_sql(name, refusal))?;
+        tables.aggregates.insert(format!("{TABLE_PREFIX}{name}"), planned.without_rows());
     }
     Ok(())
-}
-
-/// The result of an aggregate, without rows. The plan gives the columns; running it would take memory.
-fn planned(name: &str, sql: &str, tables: &NoRows) -> Result<DataFrame, AggregateError> {
-    let planned = plan(sql, tables).map_err(|refusal| AggregateError::of_sql(name, refusal))?;
-    on_disk::with_lake_types(name, planned.without_rows())
 }
 
 /// Plans the choice of businesses from tables without rows.

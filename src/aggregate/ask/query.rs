@@ -1,7 +1,7 @@
 //! One query over the tables of a snapshot and the views on them.
 
 use super::choose::NoRows;
-use crate::aggregate::dialect::{Refusal, plan, tables_named};
+use crate::aggregate::dialect::{rows, tables_named};
 use crate::aggregate::error::AggregateError;
 use crate::aggregate::on_disk;
 use crate::aggregate::tables::{SnapshotFiles, Tables};
@@ -25,9 +25,8 @@ pub(crate) fn tables_of_query(sql: &str) -> Result<Vec<String>, AggregateError> 
 ///
 /// [`AggregateError::Query`] for SQL that cannot be parsed or run, with the nearest right name where one is wrong.
 pub(crate) fn run_query(sql: &str, tables: &SnapshotFiles, out: &Path) -> Result<u64, AggregateError> {
-    let wrong = |error: PolarsError| AggregateError::Query(Refusal::from(error));
-    let rows = plan(sql, &OrEmpty(tables)).map_err(AggregateError::Query)?.collect().map_err(wrong)?;
-    on_disk::write(&mut on_disk::with_lake_types("query", rows)?, out)
+    let mut rows = rows(sql, &OrEmpty(tables)).map_err(AggregateError::Query)?;
+    on_disk::write(&mut rows, out)
 }
 
 /// The tables of a snapshot. One without files has none of its rows, and its columns.
@@ -41,15 +40,12 @@ impl Tables for OrEmpty<'_> {
     fn names(&self) -> Vec<&str> {
         self.0.keys().map(String::as_str).collect()
     }
-
-    fn bytes(&self, table: &str) -> u64 {
-        self.0.bytes(table)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aggregate::dialect::Refusal;
     use crate::aggregate::tiny_lake::lake_with_gap;
 
     fn ask(sql: &str) -> Result<u64, AggregateError> {

@@ -1,11 +1,12 @@
 //! Calls of functions by name: of one row, of many rows, of a window.
 
-use super::coerce::{arithmetic, as_letter, call, case, cast_as, named};
+use super::coerce::{arithmetic, as_letter, call, case, cast_as, folded, same_kind};
 use super::functions as f;
-use super::node::{Frame, Node, Order, Seen, Window};
+use super::node::{Frame, Function, Node, Order, Seen, Window};
 use super::reduce::{REDUCES, Reduce};
-use super::refusal::{Planned, not_here, unknown, wrong};
+use super::refusal::{ALIKE, Planned, not_here, unknown, wrong};
 use super::value::{Cell, Kind};
+use crate::contract::hint::nearest;
 use sqlparser::ast::BinaryOperator;
 
 /// Functions that other programs have, and what to write here.
@@ -29,9 +30,6 @@ pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
     let text = |node: &Node| {
         if let Node::Literal(Cell::Text(text), _) = node { text.to_lowercase() } else { String::new() }
     };
-    let int = |node: Option<&Node>| {
-        if let Some(Node::Literal(Cell::Int(of), Kind::Integer)) = node { Some(*of) } else { None }
-    };
     match (name, args.len()) {
         ("if" | "iff", 3) => {
             let other = args.pop();
@@ -39,25 +37,27 @@ pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
             case(vec![(as_letter(args.remove(0), 'b', name)?, then)], other)
         }
         ("round", 1 | 2) => round(args),
-        ("floor", 1) => to_unit(args, &f::FLOOR_UNITS, &f::FLOOR),
-        ("ceil" | "ceiling", 1) => to_unit(args, &f::CEIL_UNITS, &f::CEIL),
-        ("trunc", 1) => to_unit(args, &f::TRUNC_UNITS, &f::TRUNC),
+        ("floor", 1) => to_unit(args.remove(0), &f::FLOOR_UNITS, &f::FLOOR),
+        ("ceil" | "ceiling", 1) => to_unit(args.remove(0), &f::CEIL_UNITS, &f::CEIL),
+        ("trunc", 1) => to_unit(args.remove(0), &f::TRUNC_UNITS, &f::TRUNC),
         ("mod", 2) => {
             let other = args.remove(1);
             arithmetic(&BinaryOperator::Modulo, args.remove(0), other)
         }
         ("date", 1) => cast_as(args.remove(0), Kind::Day, 64, false),
         ("date_part" | "datepart", 2) if ["year", "month", "day", "quarter"].contains(&&*text(&args[0])) => {
-            call(named(&text(&args[0]))?, args.split_off(1))
+            scalar(&text(&args[0]), args.split_off(1))
         }
         ("substr" | "substring", 3)
-            if int(args.get(1)).is_some_and(|from| from > 0)
-                && int(args.get(2)).is_some_and(|length| length >= 0) =>
+            if args[1].number().is_some_and(|from| from > 0)
+                && args[2].number().is_some_and(|length| length >= 0) =>
         {
             call(&f::SLICE, args)
         }
-        _ if f::FUNCTIONS.iter().any(|function| function.names.contains(&name)) => call(named(name)?, args),
-        _ => no_function(name),
+        _ => match f::FUNCTIONS.iter().find(|function| function.names.contains(&name)) {
+            Some(function) => call(function, args),
+            None => no_function(name),
+        },
     }
 }
 
@@ -73,10 +73,9 @@ pub(super) fn refuse_other(name: &str) -> Planned<()> {
 }
 
 fn no_function<T>(name: &str) -> Planned<T> {
-    refuse_other(name)?;
     let ours = f::FUNCTIONS.iter().flat_map(|function| function.names);
-    let known: Vec<&str> = ours.chain(REDUCES.iter().flat_map(|known| known.names)).copied().collect();
-    match crate::contract::hint::nearest(name, known.iter().copied(), 0.8) {
+    let known: Vec<&str> = ours.chain(REDUCES.iter().flat_map(|(names, ..)| *names)).copied().collect();
+    match nearest(name, known.iter().copied(), ALIKE) {
         Some(_) => unknown("function", name, &known),
         None => not_here(format_args!("the function {name}")),
     }
@@ -86,11 +85,7 @@ fn no_function<T>(name: &str) -> Planned<T> {
 fn round(mut args: Vec<Node>) -> Planned<Node> {
     let places = if args.len() == 2 { args.pop() } else { None };
     let of = args.pop().unwrap_or(Node::int(0));
-    let wanted = match &places {
-        None => Some(0),
-        Some(Node::Literal(Cell::Int(of), Kind::Integer)) => Some(*of),
-        Some(_) => None,
-    };
+    let wanted = places.as_ref().map_or(Some(0), Node::number);
     match (of.kind(), wanted) {
         (kind @ (Kind::Integer | Kind::Decimal(_)), Some(wanted)) => {
             let has = i64::from(kind.places().unwrap_or(0));
@@ -112,19 +107,14 @@ fn round(mut args: Vec<Node>) -> Planned<Node> {
 }
 
 /// A number to an integer.
-fn to_unit(
-    args: Vec<Node>,
-    exact: &'static super::node::Function,
-    doubles: &'static super::node::Function,
-) -> Planned<Node> {
-    match args[0].kind() {
-        Kind::Integer => Ok(args.into_iter().next().unwrap_or(Node::int(0))),
+fn to_unit(of: Node, exact: &'static Function, doubles: &'static Function) -> Planned<Node> {
+    match of.kind() {
+        Kind::Integer => Ok(of),
         Kind::Decimal(places) => {
             let unit = Node::int(10_i64.pow(places.into()));
-            let parts = vec![args.into_iter().next().unwrap_or(Node::int(0)), unit];
-            super::coerce::folded(Node::Call(exact, parts, Kind::Decimal(0)))
+            folded(Node::Call(exact, vec![of, unit], Kind::Decimal(0)))
         }
-        _ => call(doubles, args),
+        _ => call(doubles, vec![of]),
     }
 }
 
@@ -135,23 +125,22 @@ pub(super) fn reduce(
     is_distinct: bool,
     filter: Option<Node>,
 ) -> Planned<Option<Node>> {
-    let Some(known) = REDUCES.iter().find(|known| known.names.contains(&name)) else { return Ok(None) };
+    let known = REDUCES.iter().find(|(names, ..)| names.contains(&name));
+    let Some((_, takes, reduce)) = known else { return Ok(None) };
     let only_if = |of: Node| match &filter {
         Some(filter) => case(vec![(filter.clone(), of)], None),
         None => Ok(of),
     };
     if name == "count" && args.is_empty() {
         return Ok(Some(match filter {
-            Some(_) => {
-                Node::Reduce(Reduce::Count, Some(Box::new(only_if(Node::bool(true))?)), false, Kind::Bool)
-            }
-            None => Node::Reduce(Reduce::Rows, None, false, Kind::Integer),
+            Some(_) => Node::Reduce(Reduce::Count, Some(Box::new(only_if(Node::bool(true))?)), false),
+            None => Node::Reduce(Reduce::Rows, None, false),
         }));
     }
-    if args.len() != known.takes.len() {
+    if args.len() != takes.len() {
         return not_here(format_args!("{name} with {} arguments", args.len()));
     }
-    let reduce = match (known.reduce, args.get(1)) {
+    let reduce = match (*reduce, args.get(1)) {
         (Reduce::Quantile(_), Some(Node::Literal(part, kind))) => {
             let part = part.double() / 10_f64.powi(kind.places().unwrap_or(0).into());
             if !(0.0..=1.0).contains(&part) {
@@ -164,7 +153,7 @@ pub(super) fn reduce(
     };
     let letter = match (reduce, args[0].kind()) {
         (Reduce::Quantile(_), Kind::Decimal(_)) => 'n',
-        _ => known.takes.chars().next().unwrap_or('a'),
+        _ => takes.chars().next().unwrap_or('a'),
     };
     let is_true_or_false = args[0].kind() == Kind::Bool || letter == 'b';
     let mut of = as_letter(args[0].clone(), if is_true_or_false { 'b' } else { letter }, name)?;
@@ -173,9 +162,7 @@ pub(super) fn reduce(
     } else if is_true_or_false && letter != 'b' {
         of = as_letter(of, letter, name)?;
     }
-    let of = only_if(of)?;
-    let kind = of.kind();
-    Ok(Some(Node::Reduce(reduce, Some(Box::new(of)), is_distinct, kind)))
+    Ok(Some(Node::Reduce(reduce, Some(Box::new(only_if(of)?)), is_distinct)))
 }
 
 /// A function of a window; `reduced` if it is one of many rows.
@@ -188,18 +175,17 @@ pub(super) fn window(
     frame: Frame,
 ) -> Planned<Node> {
     let lag = |args: &mut Vec<Node>, sign: i64| -> Planned<Seen> {
-        let rows = match (args.len() > 1).then(|| args.remove(1)) {
-            None => 1,
-            Some(Node::Literal(Cell::Int(rows), Kind::Integer)) => rows,
-            Some(_) => return not_here(format_args!("{name} by a number of rows that is no literal")),
+        let rows = if args.len() > 1 { args.remove(1).number() } else { Some(1) };
+        let Some(rows) = rows else {
+            return not_here(format_args!("{name} by a number of rows that is no literal"));
         };
         // A default has the type of the values.
-        *args = super::coerce::same_kind(std::mem::take(args))?;
+        *args = same_kind(std::mem::take(args))?;
         Ok(Seen::Lag(rows * sign))
     };
     let given = args.len();
     let (seen, takes) = match (name, reduced) {
-        (_, Some(Node::Reduce(reduce, of, false, _))) => {
+        (_, Some(Node::Reduce(reduce, of, false))) => {
             args = of.map(|of| *of).into_iter().collect();
             (Seen::Reduced(reduce), given)
         }
@@ -220,11 +206,5 @@ pub(super) fn window(
     if given != takes {
         return wrong(format!("{name} has {given} arguments"), format!("it takes {takes}"));
     }
-    let kind = match seen {
-        Seen::Reduced(reduce) => reduce.gives(args.first().map_or(Kind::Integer, Node::kind)),
-        Seen::RowNumber | Seen::Rank | Seen::DenseRank | Seen::Tiles => Kind::Integer,
-        Seen::PercentRank | Seen::CumeDist => Kind::Double,
-        Seen::Lag(_) | Seen::First | Seen::Last | Seen::Nth => args[0].kind(),
-    };
-    Ok(Node::Window(Box::new(Window { seen, of: args, by, order, frame, kind })))
+    Ok(Node::Window(Box::new(Window { seen, of: args, by, order, frame })))
 }

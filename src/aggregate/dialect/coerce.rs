@@ -1,9 +1,9 @@
 //! Values in the types that an operator, a function or another value needs.
 
-use super::convert::{cast_cell, day_of, rescaled};
+use super::convert::{cast_cell, day_of};
 use super::functions as f;
 use super::node::{Function, Id, Node, Set};
-use super::refusal::{Planned, Refusal, not_here, wrong};
+use super::refusal::{Planned, not_here, wrong};
 use super::value::{Cell, Cells, Kind, MOST_PLACES, column_of};
 use polars::prelude::{DataFrame, IntoLazy as _, NamedFrom as _, Series};
 use sqlparser::ast::BinaryOperator;
@@ -15,33 +15,24 @@ const QUOTES: &str = "a text is in single quotes, a number in none: zip = '33101
 /// Longer lists are looked up.
 const MOST_COMPARED: usize = 12;
 
-/// A function by its name.
-pub(super) fn named(name: &str) -> Planned<&'static Function> {
-    let found = f::FUNCTIONS.iter().find(|function| function.names.contains(&name));
-    found.map_or_else(|| not_here(name), Ok)
-}
-
 /// A call with its arguments in the types that the function takes.
 pub(super) fn call(function: &'static Function, given: Vec<Node>) -> Planned<Node> {
     let name = function.names[0];
-    let mut parts = Vec::new();
     let letters: Vec<char> = function.takes.chars().filter(|letter| !"?*".contains(*letter)).collect();
     let least = function.takes.find('?').unwrap_or(letters.len());
     let is_open = function.takes.ends_with('*');
     if given.len() < least || (given.len() > letters.len() && !is_open) {
         return wrong(format!("{name} has {} arguments", given.len()), format!("it takes {least}"));
     }
-    for (at, node) in given.into_iter().enumerate() {
-        let letter = letters[at.min(letters.len() - 1)];
-        parts.push(as_letter(node, letter, name)?);
-    }
+    let letter = |at: usize| letters[at.min(letters.len() - 1)];
+    let typed = given.into_iter().enumerate().map(|(at, node)| as_letter(node, letter(at), name));
+    let mut parts = typed.collect::<Planned<Vec<_>>>()?;
     // Values of one type, which the result may have too.
-    let is_common = |at: usize| "an".contains(letters[at.min(letters.len() - 1)]);
-    let common = (0..parts.len()).filter(|at| is_common(*at));
-    let mut common = same_kind(common.map(|at| parts[at].clone()).collect())?;
+    let places: Vec<usize> = (0..parts.len()).filter(|at| "an".contains(letter(*at))).collect();
+    let common = same_kind(places.iter().map(|at| parts[*at].clone()).collect())?;
     let kind = common.first().map_or(Kind::Null, Node::kind);
-    for at in (0..parts.len()).rev().filter(|at| is_common(*at)) {
-        parts[at] = common.pop().unwrap_or(Node::int(0));
+    for (at, node) in places.into_iter().zip(common) {
+        parts[at] = node;
     }
     let kind = match function.gives {
         'b' => Kind::Bool,
@@ -145,20 +136,18 @@ fn unlike<T>(nodes: &[Node]) -> Planned<T> {
 pub(super) fn constant_as(node: &Node, kind: Kind) -> Planned<Node> {
     match node {
         Node::Literal(Cell::Null, _) => Ok(Node::Literal(Cell::Null, kind)),
-        Node::Literal(Cell::Text(text), _) if matches!(kind, Kind::Day | Kind::Time) => {
+        Node::Literal(text, Kind::Text) => {
             // A day that is a time is a time.
-            let to = if kind == Kind::Day && day_of(text).is_none() { Kind::Time } else { kind };
-            let read = cast_cell(&Cell::text(text.to_string()), Kind::Text, to, 64);
-            match read {
-                Ok(Some(cell)) => Ok(Node::Literal(cell, to)),
-                _ => wrong("a text is used as a day and is none", A_DAY),
+            let to = if kind == Kind::Day && day_of(text.str()).is_none() { Kind::Time } else { kind };
+            match (cast_cell(text, Kind::Text, to, 64), to) {
+                (Ok(Some(cell)), _) => Ok(Node::Literal(cell, to)),
+                (_, Kind::Day | Kind::Time) => wrong("a text is used as a day and is none", A_DAY),
+                (_, to) if to.is_number() => wrong("a text is compared with a number", QUOTES),
+                (_, to) => {
+                    wrong(format!("the text '{}' is used as {} and is none", text.str(), to.name()), QUOTES)
+                }
             }
         }
-        Node::Literal(cell, from @ Kind::Text) => match cast_cell(cell, *from, kind, 64) {
-            Ok(Some(cell)) => Ok(Node::Literal(cell, kind)),
-            _ if kind.is_number() => wrong("a text is compared with a number", QUOTES),
-            _ => wrong(format!("the text '{}' is used as {} and is none", cell.str(), kind.name()), QUOTES),
-        },
         node => cast_as(node.clone(), kind, 64, false),
     }
 }
@@ -209,10 +198,6 @@ pub(super) fn negated_if(is: bool, of: Node) -> Planned<Node> {
     if is { not(of) } else { Ok(of) }
 }
 
-fn number(node: Node, name: &str) -> Planned<Node> {
-    as_letter(node, 'n', name)
-}
-
 pub(super) fn arithmetic(op: &BinaryOperator, one: Node, other: Node) -> Planned<Node> {
     use BinaryOperator::{Minus, Multiply, Plus};
     let is_day = |node: &Node| node.kind() == Kind::Day;
@@ -231,7 +216,8 @@ pub(super) fn arithmetic(op: &BinaryOperator, one: Node, other: Node) -> Planned
             "use date_diff('day', one, other), or INTERVAL 7 DAY",
         );
     }
-    let (one, other) = (number(one, &op.to_string())?, number(other, &op.to_string())?);
+    let name = op.to_string();
+    let (one, other) = (as_letter(one, 'n', &name)?, as_letter(other, 'n', &name)?);
     let (exact, doubles) = match op {
         Plus => (&f::ADD, &f::ADD_DOUBLES),
         Minus => (&f::SUBTRACT, &f::SUBTRACT_DOUBLES),
@@ -286,31 +272,13 @@ pub(super) fn in_cells(of: Node, cells: &[Cell<'static>], kind: Kind) -> Planned
     let of = pair.swap_remove(0);
     let mut set = Set::default();
     for cell in cells {
-        if *cell == Cell::Null {
-            set.has_null = true;
-            continue;
+        match (cell, cast_cell(cell, kind, of.kind(), 64)) {
+            (Cell::Null, _) => set.has_null = true,
+            (_, Ok(Some(cast))) => set.add(&[cast]),
+            _ => return wrong("a number is beyond 64 bits", "cast it to DOUBLE"),
         }
-        let mut key = Vec::new();
-        in_kind(cell, kind, of.kind())?.add_key(&mut key);
-        set.keys.insert(key.into());
     }
     folded(Node::In(vec![of], Arc::new(set)))
-}
-
-/// A value in a type that holds it.
-fn in_kind(cell: &Cell<'static>, from: Kind, to: Kind) -> Planned<Cell<'static>> {
-    Ok(match (from.places(), to) {
-        (Some(places), Kind::Integer | Kind::Decimal(_)) => {
-            match rescaled(cell.int(), places, to.places().unwrap_or(0)) {
-                Some(of) => Cell::Int(of),
-                None => return wrong("a number is beyond 64 bits", "cast it to DOUBLE"),
-            }
-        }
-        (Some(places), Kind::Double) => Cell::Double(cell.double() / 10_f64.powi(places.into())),
-        (None, Kind::Time) => Cell::Time(cell.micros()),
-        (None, Kind::Integer) => Cell::Int(cell.int()),
-        _ => cell.clone(),
-    })
 }
 
 /// The value of an expression that has only literals, as one.
@@ -321,10 +289,10 @@ pub(super) fn folded(node: Node) -> Planned<Node> {
     }
     // As of a column each, so that there is one way to compute it.
     let mut literals = Vec::new();
-    let over = node.with_parts::<Refusal>(&mut |part| {
+    let over = node.with_parts(&mut |part| {
         let Node::Literal(cell, kind) = part else { return not_here("such an expression") };
         let id: Id = format!("part{}", literals.len()).into();
-        literals.push(column_of(id.clone(), *kind, 1, std::iter::once(Ok(cell.clone())))?);
+        literals.push(column_of(id.clone(), *kind, std::iter::once(Ok(cell.clone())))?);
         Ok(Node::Column(id, *kind))
     })?;
     if literals.is_empty() {

@@ -16,9 +16,13 @@ pub(super) fn cast_cell(
     };
     Ok(match (from, to) {
         (_, Kind::Text) => Some(Cell::Text(cell.show(from)?.into())),
+        (from, to) if from == to && bits == 64 => Some(cell.clone().owned()),
         (Kind::Integer | Kind::Decimal(_), Kind::Integer | Kind::Decimal(_)) => {
             let [places, wanted] = [from, to].map(|kind| kind.places().unwrap_or(0));
             rescaled(cell.int(), places, wanted).filter(|of| fits(*of, bits)).map(Cell::Int)
+        }
+        (Kind::Integer | Kind::Decimal(_) | Kind::Bool, Kind::Double) => {
+            Some(Cell::Double(cell.double() / 10_f64.powi(from.places().unwrap_or(0).into())))
         }
         (Kind::Double, Kind::Integer) => {
             let whole = cell.double().round_ties_even();
@@ -39,28 +43,27 @@ pub(super) fn cast_cell(
         (Kind::Text, Kind::Day | Kind::Time) => {
             let read =
                 if to == Kind::Day { day_of(text).map(Cell::Day) } else { time_of(text).map(Cell::Time) };
-            match read {
-                None => {
-                    return unclear(
-                        text.bytes().filter(u8::is_ascii_digit).count() > 3,
-                        "a day is YYYY-MM-DD",
-                    );
-                }
-                read => read,
+            if read.is_none() {
+                let is_like_one = text.bytes().filter(u8::is_ascii_digit).count() > 3;
+                return unclear(is_like_one, "a day is YYYY-MM-DD");
             }
+            read
         }
         (Kind::Integer | Kind::Decimal(_), Kind::Bool) => Some(Cell::Bool(cell.int() != 0)),
+        (Kind::Bool, Kind::Integer) => Some(Cell::Int(cell.int())),
+        (Kind::Day, Kind::Time) => Some(Cell::Time(cell.micros())),
         (Kind::Time, Kind::Day) => i32::try_from(cell.day()).ok().map(Cell::Day),
         _ => None,
     })
 }
 
 const fn fits(of: i64, bits: u8) -> bool {
-    of <= most(bits) && of >= -most(bits) - 1
+    let most = i64::MAX >> (64 - bits);
+    of <= most && of >= -most - 1
 }
 
 /// Units of one decimal place as those of another, rounded half away from 0.
-pub(super) fn rescaled(of: i64, places: u8, wanted: u8) -> Option<i64> {
+fn rescaled(of: i64, places: u8, wanted: u8) -> Option<i64> {
     if wanted >= places {
         return of.checked_mul(10_i64.checked_pow((wanted - places).into())?);
     }
@@ -77,16 +80,11 @@ pub(super) fn day_of(text: &str) -> Option<i32> {
 }
 
 /// The time of a text `YYYY-MM-DD HH:MM:SS`, in UTC, as microseconds since 1970.
-pub(super) fn time_of(text: &str) -> Option<i64> {
+fn time_of(text: &str) -> Option<i64> {
     if let Some(day) = day_of(text) {
         return Some(i64::from(day) * DAY_MICROS);
     }
     let plain = text.strip_suffix("+00").or_else(|| text.strip_suffix('Z')).unwrap_or(text);
     let time = plain.parse::<jiff::civil::DateTime>().ok().filter(|_| plain.len() >= 19)?;
     Some(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond())
-}
-
-/// Largest whole number of some bits.
-const fn most(bits: u8) -> i64 {
-    i64::MAX >> (64 - bits)
 }

@@ -5,10 +5,10 @@
 //! `n` and `a` give the type of the arguments, `y` a day, `T` a time.
 
 use super::days::{self, part_of};
-use super::node::{Function, Run};
+use super::node::{Function, OfCells, Run};
 use super::reduce::{REDUCES, divided};
 use super::texts;
-use super::value::{Cell, Kind};
+use super::value::Cell;
 use polars::prelude::{DataType, Expr, coalesce, lit};
 use std::cmp::Ordering;
 
@@ -20,8 +20,6 @@ const fn native(
 ) -> Function {
     Function { names, takes, gives, run: Run::Natively(make) }
 }
-
-type OfCells = for<'a> fn(&[Cell<'a>], Kind) -> Result<Cell<'a>, String>;
 
 const fn row(names: &'static [&'static str], takes: &'static str, gives: char, make: OfCells) -> Function {
     Function { names, takes, gives, run: Run::ByRow(make) }
@@ -53,80 +51,84 @@ fn integer(of: Option<i64>, what: &str) -> Result<Cell<'static>, String> {
     of.map(Cell::Int).ok_or_else(|| format!("{what} is beyond 64 bits: cast to DOUBLE first"))
 }
 
+fn quotient(of: Option<i64>) -> Result<Cell<'static>, String> {
+    of.map(Cell::Int).ok_or_else(|| "a number is divided by 0: use NULLIF(x, 0)".to_owned())
+}
+
 /// The functions that have a name in SQL.
 pub(super) static FUNCTIONS: &[Function] = &[
     native(&["coalesce", "ifnull"], "a*", 'a', |of| coalesce(&of)),
-    nulls(&["nullif"], "aa", 'a', |of, _| {
+    nulls(&["nullif"], "aa", 'a', |of| {
         let is_equal = of[0].order(&of[1]) == Ordering::Equal;
         Ok(if is_equal { Cell::Null } else { of[0].clone() })
     }),
-    nulls(&["greatest"], "a*", 'a', |of, _| Ok(extreme(of, Ordering::Greater))),
-    nulls(&["least"], "a*", 'a', |of, _| Ok(extreme(of, Ordering::Less))),
+    nulls(&["greatest"], "a*", 'a', |of| Ok(extreme(of, Ordering::Greater))),
+    nulls(&["least"], "a*", 'a', |of| Ok(extreme(of, Ordering::Less))),
     // Texts.
-    row(&["upper", "ucase"], "t", 't', |of, _| Ok(texts::upper(&of[0]))),
-    row(&["lower", "lcase"], "t", 't', |of, _| Ok(texts::lower(&of[0]))),
-    row(&["trim"], "t?t", 't', |of, _| Ok(texts::trim(of, true, true))),
-    row(&["ltrim"], "t?t", 't', |of, _| Ok(texts::trim(of, true, false))),
-    row(&["rtrim"], "t?t", 't', |of, _| Ok(texts::trim(of, false, true))),
-    row(&["length", "len", "char_length", "character_length"], "t", 'i', |of, _| {
+    row(&["upper", "ucase"], "t", 't', |of| Ok(texts::upper(&of[0]))),
+    row(&["lower", "lcase"], "t", 't', |of| Ok(texts::lower(&of[0]))),
+    row(&["trim"], "t?t", 't', |of| Ok(texts::trim(of, true, true))),
+    row(&["ltrim"], "t?t", 't', |of| Ok(texts::trim(of, true, false))),
+    row(&["rtrim"], "t?t", 't', |of| Ok(texts::trim(of, false, true))),
+    row(&["length", "len", "char_length", "character_length"], "t", 'i', |of| {
         Ok(Cell::Int(of[0].str().chars().count() as i64))
     }),
-    row(&["substr", "substring"], "ti?i", 't', |of, _| {
+    row(&["substr", "substring"], "ti?i", 't', |of| {
         Ok(texts::substring(&of[0], of[1].int(), of.get(2).map(Cell::int)))
     }),
-    row(&["left"], "ti", 't', |of, _| Ok(texts::left(&of[0], of[1].int()))),
-    row(&["right"], "ti", 't', |of, _| Ok(texts::right(&of[0], of[1].int()))),
-    row(&["replace"], "ttt", 't', |of, _| {
+    row(&["left"], "ti", 't', |of| Ok(texts::left(&of[0], of[1].int()))),
+    row(&["right"], "ti", 't', |of| Ok(texts::right(&of[0], of[1].int()))),
+    row(&["replace"], "ttt", 't', |of| {
         let is_nothing = of[1].str().is_empty();
         Ok(if is_nothing { of[0].clone() } else { Cell::text(of[0].str().replace(of[1].str(), of[2].str())) })
     }),
-    row(&["reverse"], "t", 't', |of, _| texts::reverse(&of[0])),
-    row(&["contains"], "tt", 'b', |of, _| Ok(Cell::Bool(of[0].str().contains(of[1].str())))),
-    row(&["starts_with", "prefix"], "tt", 'b', |of, _| Ok(Cell::Bool(of[0].str().starts_with(of[1].str())))),
-    row(&["ends_with", "suffix"], "tt", 'b', |of, _| Ok(Cell::Bool(of[0].str().ends_with(of[1].str())))),
-    row(&["strpos", "instr", "position"], "tt", 'i', |of, _| {
+    row(&["reverse"], "t", 't', |of| texts::reverse(&of[0])),
+    row(&["contains"], "tt", 'b', |of| Ok(Cell::Bool(of[0].str().contains(of[1].str())))),
+    row(&["starts_with", "prefix"], "tt", 'b', |of| Ok(Cell::Bool(of[0].str().starts_with(of[1].str())))),
+    row(&["ends_with", "suffix"], "tt", 'b', |of| Ok(Cell::Bool(of[0].str().ends_with(of[1].str())))),
+    row(&["strpos", "instr", "position"], "tt", 'i', |of| {
         let before = of[0].str().find(of[1].str()).map(|at| of[0].str()[..at].chars().count() as i64 + 1);
         Ok(Cell::Int(before.unwrap_or(0)))
     }),
-    row(&["split_part"], "tti", 't', |of, _| texts::split_part(of)),
-    row(&["lpad"], "tit", 't', |of, _| texts::pad(of, true)),
-    row(&["rpad"], "tit", 't', |of, _| texts::pad(of, false)),
-    nulls(&["concat"], "s*", 't', |of, _| Ok(Cell::text(of.iter().map(Cell::str).collect::<String>()))),
+    row(&["split_part"], "tti", 't', |of| texts::split_part(of)),
+    row(&["lpad"], "tit", 't', |of| texts::pad(of, true)),
+    row(&["rpad"], "tit", 't', |of| texts::pad(of, false)),
+    nulls(&["concat"], "s*", 't', |of| Ok(Cell::text(of.iter().map(Cell::str).collect::<String>()))),
     // Numbers.
-    row(&["abs"], "n", 'n', |of, _| match &of[0] {
+    row(&["abs"], "n", 'n', |of| match &of[0] {
         Cell::Double(of) => double(of.abs()),
         of => integer(of.int().checked_abs(), "abs"),
     }),
-    row(&["sign"], "n", 'i', |of, _| {
+    row(&["sign"], "n", 'i', |of| {
         let of = of[0].double();
         Ok(Cell::Int(i64::from(of > 0.0) - i64::from(of < 0.0)))
     }),
-    row(&["sqrt"], "d", 'd', |of, _| double(of[0].double().sqrt())),
-    row(&["exp"], "d", 'd', |of, _| double(of[0].double().exp())),
-    row(&["ln"], "d", 'd', |of, _| double(of[0].double().ln())),
-    row(&["log", "log10"], "d", 'd', |of, _| double(of[0].double().log10())),
-    row(&["log2"], "d", 'd', |of, _| double(of[0].double().log2())),
-    row(&["pow", "power"], "dd", 'd', |of, _| double(of[0].double().powf(of[1].double()))),
+    row(&["sqrt"], "d", 'd', |of| double(of[0].double().sqrt())),
+    row(&["exp"], "d", 'd', |of| double(of[0].double().exp())),
+    row(&["ln"], "d", 'd', |of| double(of[0].double().ln())),
+    row(&["log", "log10"], "d", 'd', |of| double(of[0].double().log10())),
+    row(&["log2"], "d", 'd', |of| double(of[0].double().log2())),
+    row(&["pow", "power"], "dd", 'd', |of| double(of[0].double().powf(of[1].double()))),
     // Days and times.
     native(&["year"], "D", 'i', |of| part(of, |of| of.year())),
     native(&["month"], "D", 'i', |of| part(of, |of| of.month())),
     native(&["day", "dayofmonth"], "D", 'i', |of| part(of, |of| of.day())),
     native(&["quarter"], "D", 'i', |of| part(of, |of| of.quarter())),
-    row(&["week", "weekofyear"], "D", 'i', |of, _| part_of("week", &of[0])),
-    row(&["isodow"], "D", 'i', |of, _| part_of("isodow", &of[0])),
-    row(&["dayofweek", "weekday"], "D", 'i', |of, _| part_of("dow", &of[0])),
-    row(&["dayofyear"], "D", 'i', |of, _| part_of("doy", &of[0])),
-    row(&["hour"], "D", 'i', |of, _| part_of("hour", &of[0])),
-    row(&["minute"], "D", 'i', |of, _| part_of("minute", &of[0])),
-    row(&["second"], "D", 'i', |of, _| part_of("second", &of[0])),
-    row(&["date_part", "datepart"], "tD", 'i', |of, _| part_of(of[0].str(), &of[1])),
-    row(&["date_trunc", "datetrunc"], "tD", 'T', |of, _| days::truncated(of[0].str(), &of[1])),
-    row(&["date_diff", "datediff"], "tDD", 'i', |of, _| days::between(of)),
-    row(&["last_day"], "D", 'y', |of, _| days::last_day(&of[0])),
-    row(&["make_date"], "iii", 'y', |of, _| days::made(of)),
-    row(&["dayname"], "D", 't', |of, _| days::written(&of[0], "%A")),
-    row(&["monthname"], "D", 't', |of, _| days::written(&of[0], "%B")),
-    row(&["strftime"], "Dt", 't', |of, _| days::written(&of[0], of[1].str())),
+    row(&["week", "weekofyear"], "D", 'i', |of| part_of("week", &of[0])),
+    row(&["isodow"], "D", 'i', |of| part_of("isodow", &of[0])),
+    row(&["dayofweek", "weekday"], "D", 'i', |of| part_of("dow", &of[0])),
+    row(&["dayofyear"], "D", 'i', |of| part_of("doy", &of[0])),
+    row(&["hour"], "D", 'i', |of| part_of("hour", &of[0])),
+    row(&["minute"], "D", 'i', |of| part_of("minute", &of[0])),
+    row(&["second"], "D", 'i', |of| part_of("second", &of[0])),
+    row(&["date_part", "datepart"], "tD", 'i', |of| part_of(of[0].str(), &of[1])),
+    row(&["date_trunc", "datetrunc"], "tD", 'T', |of| days::truncated(of[0].str(), &of[1])),
+    row(&["date_diff", "datediff"], "tDD", 'i', |of| days::between(of)),
+    row(&["last_day"], "D", 'y', |of| days::last_day(&of[0])),
+    row(&["make_date"], "iii", 'y', |of| days::made(of)),
+    row(&["dayname"], "D", 't', |of| days::written(&of[0], "%A")),
+    row(&["monthname"], "D", 't', |of| days::written(&of[0], "%B")),
+    row(&["strftime"], "Dt", 't', |of| days::written(&of[0], of[1].str())),
 ];
 
 /// What operators and other forms of SQL stand for.
@@ -150,60 +152,50 @@ pub(super) static MULTIPLY_DOUBLES: Function =
     native(&["*"], "dd", 'd', |of| both(of, |one, other| one * other));
 pub(super) static DIVIDE: Function = native(&["/"], "dd", 'd', |of| both(of, divided));
 pub(super) static MODULO_DOUBLES: Function =
-    row(&["%"], "dd", 'd', |of, _| double(of[0].double() % of[1].double()));
+    row(&["%"], "dd", 'd', |of| double(of[0].double() % of[1].double()));
 /// Exact numbers of one decimal place.
 pub(super) static ADD: Function =
-    row(&["+"], "nn", 'n', |of, _| integer(of[0].int().checked_add(of[1].int()), "a sum"));
+    row(&["+"], "nn", 'n', |of| integer(of[0].int().checked_add(of[1].int()), "a sum"));
 pub(super) static SUBTRACT: Function =
-    row(&["-"], "nn", 'n', |of, _| integer(of[0].int().checked_sub(of[1].int()), "a difference"));
+    row(&["-"], "nn", 'n', |of| integer(of[0].int().checked_sub(of[1].int()), "a difference"));
 pub(super) static MULTIPLY: Function =
-    row(&["*"], "nn", 'n', |of, _| integer(of[0].int().checked_mul(of[1].int()), "a product"));
-pub(super) static MODULO: Function = row(&["%"], "nn", 'n', |of, _| {
-    of[0]
-        .int()
-        .checked_rem(of[1].int())
-        .map(Cell::Int)
-        .ok_or_else(|| "a number is divided by 0: use NULLIF(x, 0)".to_owned())
-});
-pub(super) static QUOTIENT: Function = row(&["//"], "ii", 'i', |of, _| {
-    of[0]
-        .int()
-        .checked_div(of[1].int())
-        .map(Cell::Int)
-        .ok_or_else(|| "a number is divided by 0: use NULLIF(x, 0)".to_owned())
-});
-pub(super) static NEGATE: Function = row(&["-"], "n", 'n', |of, _| match &of[0] {
+    row(&["*"], "nn", 'n', |of| integer(of[0].int().checked_mul(of[1].int()), "a product"));
+pub(super) static MODULO: Function =
+    row(&["%"], "nn", 'n', |of| quotient(of[0].int().checked_rem(of[1].int())));
+pub(super) static QUOTIENT: Function =
+    row(&["//"], "ii", 'i', |of| quotient(of[0].int().checked_div(of[1].int())));
+pub(super) static NEGATE: Function = row(&["-"], "n", 'n', |of| match &of[0] {
     Cell::Double(of) => double(-of),
     of => integer(of.int().checked_neg(), "a number"),
 });
 /// A number to some places, of doubles.
-pub(super) static ROUND: Function = row(&["round"], "di", 'd', |of, _| {
+pub(super) static ROUND: Function = row(&["round"], "di", 'd', |of| {
     let (of, places) = (of[0].double(), of[1].int().clamp(-308, 308) as i32);
     let unit = 10_f64.powi(places.abs());
     let rounded = if places < 0 { (of / unit).round() * unit } else { (of * unit).round() / unit };
     double(if rounded.is_finite() { rounded } else { of })
 });
 /// An exact number to larger units: rounded, down, up or towards 0.
-pub(super) static ROUND_UNITS: Function = row(&["round"], "ni", 'n', |of, _| {
+pub(super) static ROUND_UNITS: Function = row(&["round"], "ni", 'n', |of| {
     let (of, unit) = (i128::from(of[0].int()), i128::from(of[1].int()));
     let half = if of < 0 { -unit / 2 } else { unit / 2 };
     integer(i64::try_from((of + half) / unit * unit).ok(), "round")
 });
 pub(super) static FLOOR_UNITS: Function =
-    row(&["floor"], "ni", 'n', |of, _| integer(Some(of[0].int().div_euclid(of[1].int())), "floor"));
+    row(&["floor"], "ni", 'n', |of| integer(Some(of[0].int().div_euclid(of[1].int())), "floor"));
 pub(super) static CEIL_UNITS: Function =
-    row(&["ceil"], "ni", 'n', |of, _| integer(Some(-(-of[0].int()).div_euclid(of[1].int())), "ceil"));
+    row(&["ceil"], "ni", 'n', |of| integer(Some(-(-of[0].int()).div_euclid(of[1].int())), "ceil"));
 pub(super) static TRUNC_UNITS: Function =
-    row(&["trunc"], "ni", 'n', |of, _| integer(Some(of[0].int() / of[1].int()), "trunc"));
-pub(super) static FLOOR: Function = row(&["floor"], "d", 'd', |of, _| double(of[0].double().floor()));
-pub(super) static CEIL: Function = row(&["ceil"], "d", 'd', |of, _| double(of[0].double().ceil()));
-pub(super) static TRUNC: Function = row(&["trunc"], "d", 'd', |of, _| double(of[0].double().trunc()));
+    row(&["trunc"], "ni", 'n', |of| integer(Some(of[0].int() / of[1].int()), "trunc"));
+pub(super) static FLOOR: Function = row(&["floor"], "d", 'd', |of| double(of[0].double().floor()));
+pub(super) static CEIL: Function = row(&["ceil"], "d", 'd', |of| double(of[0].double().ceil()));
+pub(super) static TRUNC: Function = row(&["trunc"], "d", 'd', |of| double(of[0].double().trunc()));
 /// Texts.
 pub(super) static JOIN_TEXTS: Function =
-    row(&["||"], "tt", 't', |of, _| Ok(Cell::text([of[0].str(), of[1].str()].concat())));
+    row(&["||"], "tt", 't', |of| Ok(Cell::text([of[0].str(), of[1].str()].concat())));
 pub(super) static LIKE: Function =
-    row(&["LIKE"], "ttt", 'b', |of, _| texts::is_like(of[0].str(), of[1].str(), of[2].str()).map(Cell::Bool));
-pub(super) static ILIKE: Function = row(&["ILIKE"], "ttt", 'b', |of, _| {
+    row(&["LIKE"], "ttt", 'b', |of| texts::is_like(of[0].str(), of[1].str(), of[2].str()).map(Cell::Bool));
+pub(super) static ILIKE: Function = row(&["ILIKE"], "ttt", 'b', |of| {
     let [text, pattern] = [0, 1].map(|at| of[at].str().to_lowercase());
     texts::is_like(&text, &pattern, of[2].str()).map(Cell::Bool)
 });
@@ -213,17 +205,13 @@ pub(super) static SLICE: Function = native(&["substr"], "tii", 't', |of| {
     text.str().slice(from - lit(1), length)
 });
 /// Days.
-pub(super) static ADD_DAYS: Function = row(&["+"], "Di", 'y', |of, _| days::days_later(&of[0], of[1].int()));
+pub(super) static ADD_DAYS: Function = row(&["+"], "Di", 'y', |of| days::days_later(&of[0], of[1].int()));
 pub(super) static DAYS_BETWEEN: Function =
-    row(&["-"], "DD", 'i', |of, _| Ok(Cell::Int(of[0].day() - of[1].day())));
-pub(super) static ADD_MONTHS: Function =
-    row(&["+"], "Di", 'T', |of, _| days::months_later(&of[0], of[1].int()));
-pub(super) static ADD_MICROS: Function = row(&["+"], "Di", 'T', |of, _| {
-    of[0]
-        .micros()
-        .checked_add(of[1].int())
-        .map(Cell::Time)
-        .ok_or_else(|| "a time is outside of the calendar".to_owned())
+    row(&["-"], "DD", 'i', |of| Ok(Cell::Int(of[0].day() - of[1].day())));
+pub(super) static ADD_MONTHS: Function = row(&["+"], "Di", 'T', |of| days::months_later(&of[0], of[1].int()));
+pub(super) static ADD_MICROS: Function = row(&["+"], "Di", 'T', |of| {
+    let moved = of[0].micros().checked_add(of[1].int());
+    moved.map(Cell::Time).ok_or_else(|| "a time is outside of the calendar".to_owned())
 });
 
 fn extreme<'a>(of: &[Cell<'a>], wanted: Ordering) -> Cell<'a> {
@@ -266,7 +254,7 @@ pub fn sql_functions() -> Vec<(&'static str, String)> {
         let words: Vec<&str> = takes.chars().map(word).filter(|word| !word.is_empty()).collect();
         format!("`{}({})`", names.join("`, `"), words.join(", "))
     };
-    let of_rows = REDUCES.iter().map(|known| ("of many rows", call((known.names, known.takes))));
+    let of_rows = REDUCES.iter().map(|(names, takes, _)| ("of many rows", call((names, takes))));
     let of_one = FUNCTIONS.iter().map(|known| ("of one row", call((known.names, known.takes))));
     let forms = FORMS.iter().map(|(of, text)| (*of, (*text).to_owned()));
     of_one.chain(of_rows).chain(forms).collect()

@@ -39,6 +39,6 @@ mod texts;
 mod value;
 
 pub use functions::sql_functions;
-pub(super) use plan::{plan, tables_named};
+pub(super) use plan::{plan, rows, tables_named};
 pub use refusal::Refusal;
 pub(crate) use statement::compared_texts;

@@ -1,8 +1,9 @@
 //! Rows with named columns, and finding a column by its name.
 
 use super::node::{Id, Node};
-use super::refusal::{Planned, unknown, wrong};
+use super::refusal::{ALIKE, Planned, unknown, wrong};
 use super::value::Kind;
+use crate::contract::hint::nearest;
 use polars::prelude::{Expr, LazyFrame, col};
 use sqlparser::ast::Ident;
 use std::cell::Cell as Counter;
@@ -56,6 +57,21 @@ impl Rows {
     }
 }
 
+pub(super) fn columns_of(sources: &[Rows]) -> Vec<Column> {
+    sources.iter().flat_map(|rows| rows.columns.clone()).collect()
+}
+
+/// The columns, each once.
+pub(super) fn unique(columns: &[Column]) -> Vec<Expr> {
+    let mut ids: Vec<&Id> = Vec::new();
+    columns.iter().for_each(|column| {
+        if !ids.contains(&&column.id) {
+            ids.push(&column.id);
+        }
+    });
+    ids.into_iter().map(|id| col(id.clone())).collect()
+}
+
 /// Gives each column of a plan its own name.
 #[derive(Default)]
 pub(super) struct Ids(Counter<u32>);
@@ -74,6 +90,11 @@ impl Ids {
         let id = self.next();
         steps.push(node.in_polars().alias(id.clone()));
         id
+    }
+
+    /// The same as an expression.
+    pub(super) fn column(&self, node: &Node, steps: &mut Vec<Expr>) -> Node {
+        Node::Column(self.of(node, steps), node.kind())
     }
 }
 
@@ -115,7 +136,7 @@ pub(super) fn no_column<T>(columns: &[Column], name: &[Ident]) -> Planned<T> {
     }
     let is_of = |known: &&Column| name.len() < 2 || is_same(&known.table, &name[0].value);
     let known: Vec<&str> = columns.iter().filter(is_of).map(|known| known.name.as_str()).collect();
-    let is_like_one = crate::contract::hint::nearest(&last.value, known.iter().copied(), 0.8).is_some();
+    let is_like_one = nearest(&last.value, known.iter().copied(), ALIKE).is_some();
     if last.quote_style.is_some() && !is_like_one {
         let is_name = last.value.chars().all(|c| c.is_alphanumeric() || c == '_');
         let columns =

@@ -2,6 +2,7 @@
 
 use super::convert::cast_cell;
 use super::reduce::{Reduce, unscaled};
+use super::refusal::Planned;
 use super::value::{Cell, Cells, Kind, column_of};
 use polars::prelude::{
     Column, DataType, Expr, Field, PlSmallStr, PolarsError, PolarsResult, Series, col, map_multiple, when,
@@ -21,14 +22,14 @@ pub(super) struct Function {
     pub(super) run: Run,
 }
 
-type OfCells = for<'a> fn(&[Cell<'a>], Kind) -> Result<Cell<'a>, String>;
+pub(super) type OfCells = for<'a> fn(&[Cell<'a>]) -> Result<Cell<'a>, String>;
 
 /// How a function is computed.
 #[derive(Clone, Copy)]
 pub(super) enum Run {
     /// By polars.
     Natively(fn(Vec<Expr>) -> Expr),
-    /// Row by row, from the values and the type of the first; NULL where a value is.
+    /// Row by row; NULL where a value is.
     ByRow(OfCells),
     /// Row by row, NULL included.
     WithNulls(OfCells),
@@ -41,7 +42,7 @@ impl PartialEq for Function {
 }
 
 /// The rows of a subquery, as keys.
-#[derive(Default)]
+#[derive(Default, PartialEq, Eq)]
 pub(super) struct Set {
     pub(super) keys: HashSet<Box<[u8]>>,
     pub(super) has_null: bool,
@@ -49,10 +50,26 @@ pub(super) struct Set {
     pub(super) is_exists: bool,
 }
 
-/// The bounds of a frame: by rows, or up to the rows that are equal in order. None is unbounded.
+impl Set {
+    /// Adds a row. One with NULL is equal to none.
+    pub(super) fn add(&mut self, row: &[Cell<'_>]) {
+        if row.contains(&Cell::Null) {
+            self.has_null = true;
+        } else {
+            self.keys.insert(key_of(row).into());
+        }
+    }
+}
+
+fn key_of(row: &[Cell<'_>]) -> Vec<u8> {
+    let mut key = Vec::new();
+    row.iter().for_each(|cell| cell.add_key(&mut key));
+    key
+}
+
+/// The bounds of a frame: by rows, or up to the rows that are equal in order, which are all rows without an order. None is unbounded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Frame {
-    All,
     Peers,
     Rows(Option<i64>, Option<i64>),
 }
@@ -90,10 +107,24 @@ pub(super) struct Window {
     pub(super) by: Vec<Node>,
     pub(super) order: Vec<Order>,
     pub(super) frame: Frame,
-    pub(super) kind: Kind,
 }
 
-#[derive(Clone)]
+impl Window {
+    pub(super) fn kind(&self) -> Kind {
+        match self.seen {
+            Seen::Reduced(reduce) => reduce.gives(self.of.first().map_or(Kind::Integer, Node::kind)),
+            Seen::RowNumber | Seen::Rank | Seen::DenseRank | Seen::Tiles => Kind::Integer,
+            Seen::PercentRank | Seen::CumeDist => Kind::Double,
+            Seen::Lag(_) | Seen::First | Seen::Last | Seen::Nth => self.of[0].kind(),
+        }
+    }
+
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Node> {
+        self.of.iter().chain(&self.by).chain(self.order.iter().map(|order| &order.by))
+    }
+}
+
+#[derive(Clone, PartialEq)]
 pub(super) enum Node {
     Column(Id, Kind),
     Literal(Cell<'static>, Kind),
@@ -103,25 +134,9 @@ pub(super) enum Node {
     /// A value in another type, of the bits if it is an integer; NULL where it cannot be, if that is asked for.
     Cast(Box<Node>, Kind, u8, bool),
     In(Vec<Node>, Arc<Set>),
-    /// Of the values, distinct or not; the type is that of the values.
-    Reduce(Reduce, Option<Box<Node>>, bool, Kind),
+    /// Of the values, distinct or not; of rows where there are no values.
+    Reduce(Reduce, Option<Box<Node>>, bool),
     Window(Box<Window>),
-}
-
-impl PartialEq for Node {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Column(a, _), Self::Column(b, _)) => a == b,
-            (Self::Literal(a, k), Self::Literal(b, l)) => a == b && k == l,
-            (Self::Call(f, a, _), Self::Call(g, b, _)) => f == g && a == b,
-            (Self::Case(a, c, _), Self::Case(b, d, _)) => a == b && c == d,
-            (Self::Cast(a, k, b, n), Self::Cast(c, l, d, m)) => (a, k, b, n) == (c, l, d, m),
-            (Self::In(a, s), Self::In(b, t)) => a == b && Arc::ptr_eq(s, t),
-            (Self::Reduce(r, a, d, _), Self::Reduce(q, b, e, _)) => r == q && a == b && d == e,
-            (Self::Window(a), Self::Window(b)) => a == b,
-            _ => false,
-        }
-    }
 }
 
 impl Node {
@@ -137,6 +152,11 @@ impl Node {
         Self::Literal(Cell::Text(of.to_owned().into()), Kind::Text)
     }
 
+    /// The number of a literal.
+    pub(super) fn number(&self) -> Option<i64> {
+        if let Self::Literal(Cell::Int(of), Kind::Integer) = self { Some(*of) } else { None }
+    }
+
     pub(super) fn kind(&self) -> Kind {
         match self {
             Self::Column(_, kind)
@@ -145,13 +165,13 @@ impl Node {
             | Self::Case(_, _, kind)
             | Self::Cast(_, kind, ..) => *kind,
             Self::In(..) => Kind::Bool,
-            Self::Reduce(reduce, _, _, kind) => reduce.gives(*kind),
-            Self::Window(window) => window.kind,
+            Self::Reduce(reduce, of, _) => reduce.gives(of.as_ref().map_or(Kind::Integer, |of| of.kind())),
+            Self::Window(window) => window.kind(),
         }
     }
 
     /// Its parts.
-    fn parts(&self) -> Vec<&Self> {
+    pub(super) fn parts(&self) -> Vec<&Self> {
         match self {
             Self::Column(..) | Self::Literal(..) => Vec::new(),
             Self::Call(_, parts, _) | Self::In(parts, _) => parts.iter().collect(),
@@ -160,34 +180,31 @@ impl Node {
             }
             Self::Cast(of, ..) => vec![of],
             Self::Reduce(_, of, ..) => of.iter().map(|of| &**of).collect(),
-            Self::Window(window) => {
-                let order = window.order.iter().map(|order| &order.by);
-                window.of.iter().chain(&window.by).chain(order).collect()
-            }
+            Self::Window(window) => window.parts().collect(),
         }
     }
 
     /// The same with other parts.
-    pub(super) fn with_parts<E>(&self, change: &mut dyn FnMut(&Self) -> Result<Self, E>) -> Result<Self, E> {
-        let mut all = |parts: &[Self]| parts.iter().map(&mut *change).collect::<Result<Vec<_>, E>>();
+    pub(super) fn with_parts(&self, change: &mut dyn FnMut(&Self) -> Planned<Self>) -> Planned<Self> {
+        let mut all = |parts: &[Self]| parts.iter().map(&mut *change).collect::<Planned<Vec<_>>>();
         Ok(match self {
             Self::Column(..) | Self::Literal(..) => self.clone(),
             Self::Call(function, parts, kind) => Self::Call(function, all(parts)?, *kind),
             Self::In(parts, set) => Self::In(all(parts)?, set.clone()),
             Self::Case(cases, other, kind) => {
                 let cases = cases.iter().map(|(when, then)| Ok((change(when)?, change(then)?)));
-                Self::Case(cases.collect::<Result<_, E>>()?, Box::new(change(other)?), *kind)
+                Self::Case(cases.collect::<Planned<_>>()?, Box::new(change(other)?), *kind)
             }
             Self::Cast(of, kind, bits, tries) => Self::Cast(Box::new(change(of)?), *kind, *bits, *tries),
-            Self::Reduce(reduce, of, distinct, kind) => {
+            Self::Reduce(reduce, of, distinct) => {
                 let of = of.as_ref().map(|of| change(of).map(Box::new)).transpose()?;
-                Self::Reduce(*reduce, of, *distinct, *kind)
+                Self::Reduce(*reduce, of, *distinct)
             }
             Self::Window(window) => {
                 let (of, by) = (all(&window.of)?, all(&window.by)?);
                 let order =
                     window.order.iter().map(|order| Ok(Order { by: change(&order.by)?, ..order.clone() }));
-                let order = order.collect::<Result<_, E>>()?;
+                let order = order.collect::<Planned<_>>()?;
                 Self::Window(Box::new(Window { of, by, order, ..(**window).clone() }))
             }
         })
@@ -198,12 +215,20 @@ impl Node {
         is(self) || self.parts().iter().any(|part| part.has(is))
     }
 
+    pub(super) fn is_reduce(&self) -> bool {
+        matches!(self, Self::Reduce(..))
+    }
+
     pub(super) fn has_reduce(&self) -> bool {
-        self.has(&|node| matches!(node, Self::Reduce(..)))
+        self.has(&Self::is_reduce)
+    }
+
+    pub(super) fn is_window(&self) -> bool {
+        matches!(self, Self::Window(_))
     }
 
     pub(super) fn has_window(&self) -> bool {
-        self.has(&|node| matches!(node, Self::Window(_)))
+        self.has(&Self::is_window)
     }
 
     /// Adds the columns that it reads.
@@ -218,6 +243,12 @@ impl Node {
         let mut ids = BTreeSet::new();
         self.add_columns(&mut ids);
         ids
+    }
+
+    /// Whether it reads columns, all of them such.
+    pub(super) fn reads_only(&self, is: impl Fn(&Id) -> bool) -> bool {
+        let columns = self.columns();
+        !columns.is_empty() && columns.iter().all(is)
     }
 
     /// The expression in polars. Functions of many rows and windows are columns by then.
@@ -236,7 +267,7 @@ impl Node {
             Self::Cast(of, kind, bits, tries) => cast(of, *kind, *bits, *tries),
             Self::In(parts, set) => {
                 let set = set.clone();
-                by_row(parts, Kind::Bool, false, move |cells, _| Ok(is_in(cells, &set)))
+                by_row(parts, Kind::Bool, false, move |cells| Ok(is_in(cells, &set)))
             }
             Self::Reduce(..) | Self::Window(_) => Cell::Null.literal(self.kind()),
         }
@@ -244,11 +275,9 @@ impl Node {
 }
 
 fn is_in(cells: &[Cell<'_>], set: &Set) -> Cell<'static> {
-    let mut key = Vec::new();
-    cells.iter().for_each(|cell| cell.add_key(&mut key));
     let is_null = cells.contains(&Cell::Null);
     let is_empty = set.keys.is_empty() && !set.has_null;
-    if set.keys.contains(&key[..]) && !is_null {
+    if !is_null && set.keys.contains(&key_of(cells)[..]) {
         Cell::Bool(true)
     } else if set.is_exists || is_empty || !(is_null || set.has_null) {
         Cell::Bool(false)
@@ -260,25 +289,21 @@ fn is_in(cells: &[Cell<'_>], set: &Set) -> Cell<'static> {
 /// A column computed row by row.
 fn by_row<F>(parts: &[Node], kind: Kind, is_strict: bool, make: F) -> Expr
 where
-    F: for<'a> Fn(&[Cell<'a>], Kind) -> Result<Cell<'a>, String> + Send + Sync + 'static,
+    F: for<'a> Fn(&[Cell<'a>]) -> Result<Cell<'a>, String> + Send + Sync + 'static,
 {
     let literal = |node: &Node| if let Node::Literal(cell, _) = node { Some(cell.clone()) } else { None };
     let literals: Vec<Option<Cell<'static>>> = parts.iter().map(literal).collect();
     let given: Vec<Expr> = parts.iter().filter(|part| literal(part).is_none()).map(Node::in_polars).collect();
-    let first = parts.first().map_or(Kind::Null, Node::kind);
     let run = move |columns: &mut [Column]| -> PolarsResult<Column> {
         let series: Vec<Series> =
             columns.iter().map(|column| column.as_materialized_series().rechunk()).collect();
         let rows = series.first().map_or(1, |series| series.len());
         let mut given = series.iter();
-        let mut cells = Vec::with_capacity(literals.len());
-        for literal in &literals {
-            cells.push(match (literal, given.next_if(literal.is_none())) {
-                (Some(cell), _) => Cells::All(cell.clone()),
-                (None, Some(series)) => Cells::of(series)?,
-                (None, None) => Cells::All(Cell::Null),
-            });
-        }
+        let cells = literals.iter().map(|literal| match literal {
+            Some(cell) => Ok(Cells::All(cell.clone())),
+            None => given.next().map_or(Ok(Cells::All(Cell::Null)), Cells::of),
+        });
+        let cells: Vec<Cells<'_>> = cells.collect::<PolarsResult<_>>()?;
         let mut row = Vec::with_capacity(cells.len());
         let made = (0..rows).map(|at| {
             row.clear();
@@ -286,26 +311,16 @@ where
             if is_strict && row.contains(&Cell::Null) {
                 Ok(Cell::Null)
             } else {
-                make(&row, first).map_err(|why| PolarsError::ComputeError(why.into()))
+                make(&row).map_err(|why| PolarsError::ComputeError(why.into()))
             }
         });
         let name = series.first().map_or_else(PlSmallStr::default, |series| series.name().clone());
-        column_of(name, kind, rows, made)
+        column_of(name, kind, made)
     };
     let dtype = kind.in_polars();
     map_multiple(run, given, move |_, fields: &[Field]| {
         Ok(Field::new(fields[0].name().clone(), dtype.clone()))
     })
-}
-
-trait NextIf<'s> {
-    fn next_if(&mut self, is: bool) -> Option<&'s Series>;
-}
-
-impl<'s, I: Iterator<Item = &'s Series>> NextIf<'s> for I {
-    fn next_if(&mut self, is: bool) -> Option<&'s Series> {
-        if is { self.next() } else { None }
-    }
 }
 
 fn cast(of: &Node, kind: Kind, bits: u8, tries: bool) -> Expr {
@@ -319,7 +334,7 @@ fn cast(of: &Node, kind: Kind, bits: u8, tries: bool) -> Expr {
         }
         _ => {
             let part = std::slice::from_ref(of);
-            by_row(part, kind, true, move |cells, from| match cast_cell(&cells[0], from, kind, bits)? {
+            by_row(part, kind, true, move |cells| match cast_cell(&cells[0], from, kind, bits)? {
                 Some(cast) => Ok(cast),
                 None if tries => Ok(Cell::Null),
                 None => Err(format!("{:?} is not {}", cells[0].show(from).unwrap_or_default(), kind.name())),

@@ -34,6 +34,11 @@ pub(in crate::aggregate) fn plan(sql: &str, tables: &dyn Tables) -> Planned<Plan
     guarded(|| planned(sql, tables)).unwrap_or_else(|| not_here(NO_PLAN))
 }
 
+/// The rows of the query of a text.
+pub(in crate::aggregate) fn rows(sql: &str, tables: &dyn Tables) -> Planned<DataFrame> {
+    Ok(plan(sql, tables)?.collect()?)
+}
+
 /// The result of what the SQL engine does, on a stack that is large enough; none if it panics.
 fn guarded<T>(run: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(|| on_large_stack(run))).ok()
@@ -41,30 +46,26 @@ fn guarded<T>(run: impl FnOnce() -> T) -> Option<T> {
 
 fn planned(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
     let query = parsed(sql)?;
-    let rows = Planner { tables, ids: Ids::default() }.query(&query, &Vec::new(), &[])?;
-    let selected = rows.columns.iter().map(|column| {
-        let stored = col(column.id.clone());
-        let value = match column.kind {
-            Kind::Decimal(1..) => unscaled(stored.cast(DataType::Float64), column.kind),
-            _ => stored,
+    let rows = Planner { tables, ids: Ids::default() }.query(&query, &Vec::new())?;
+    let (mut selected, mut columns) = (Vec::new(), Vec::new());
+    for column in rows.columns {
+        let (stored, name) = (col(column.id), column.name);
+        let (value, kind) = match column.kind {
+            Kind::Decimal(0) => (stored, Kind::Integer),
+            Kind::Decimal(_) => (unscaled(stored.cast(DataType::Float64), column.kind), Kind::Double),
+            kind => (stored, kind),
         };
-        value.alias(column.name.as_str())
-    });
-    let frame = rows.frame.select(selected.collect::<Vec<_>>());
-    let columns = rows.columns.iter().map(|column| {
-        let kind = match column.kind {
-            Kind::Decimal(0) => Kind::Integer,
-            Kind::Decimal(_) => Kind::Double,
-            kind => kind,
-        };
-        (column.name.clone(), kind)
-    });
-    let bytes = tables_of(&query).iter().map(|table| tables.bytes(table)).sum();
-    Ok(Plan { frame, columns: columns.collect(), bytes })
+        selected.push(value.cast(kind.in_polars()).alias(&name));
+        columns.push((name, kind));
+    }
+    let frame = rows.frame.select(selected);
+    let files = tables_of(&query).into_iter().filter_map(|table| Some(tables.rows(&table)?.ok()?.1));
+    let sizes = files.flatten().filter_map(|file| std::fs::metadata(file).ok());
+    Ok(Plan { frame, columns, bytes: sizes.map(|file| file.len()).sum() })
 }
 
 impl Plan {
-    /// The rows. Of large files they are read and aggregated in batches, so that memory does not grow with the lake.
+    /// The rows, in types of the lake. Of large files they are read and aggregated in batches, so that memory does not grow with the lake.
     pub(in crate::aggregate) fn collect(self) -> PolarsResult<DataFrame> {
         let is_small = self.bytes <= MOST_IN_MEMORY;
         let frame = orders_kept(self.frame);

@@ -18,8 +18,6 @@ pub(super) enum Reduce {
     Avg,
     Min,
     Max,
-    All,
-    Any,
     /// Of a sample or of all, squared or not.
     Deviation {
         of_all: bool,
@@ -29,37 +27,27 @@ pub(super) enum Reduce {
     Quantile(f64),
 }
 
-/// A function of many rows: its names, what it takes, and what is made of it. The letters are those of `functions`.
-pub(super) struct Known {
-    pub(super) names: &'static [&'static str],
-    pub(super) takes: &'static str,
-    pub(super) reduce: Reduce,
-}
-
-const fn known(names: &'static [&'static str], takes: &'static str, reduce: Reduce) -> Known {
-    Known { names, takes, reduce }
-}
-
 const fn deviation(of_all: bool, is_squared: bool) -> Reduce {
     Reduce::Deviation { of_all, is_squared }
 }
 
-pub(super) const REDUCES: [Known; 14] = [
-    known(&["count"], "a", Reduce::Count),
+/// The functions of many rows: their names, what they take, and what is made of it. The letters are those of `functions`.
+pub(super) const REDUCES: [(&[&str], &str, Reduce); 14] = [
+    (&["count"], "a", Reduce::Count),
     // The sum of 1 for each that is true: NULL of no values.
-    known(&["count_if", "countif"], "b", Reduce::Sum),
-    known(&["sum"], "n", Reduce::Sum),
-    known(&["avg", "mean"], "n", Reduce::Avg),
-    known(&["min"], "a", Reduce::Min),
-    known(&["max"], "a", Reduce::Max),
-    known(&["bool_and", "every"], "b", Reduce::All),
-    known(&["bool_or"], "b", Reduce::Any),
-    known(&["stddev", "stddev_samp"], "d", deviation(false, false)),
-    known(&["stddev_pop"], "d", deviation(true, false)),
-    known(&["variance", "var_samp"], "d", deviation(false, true)),
-    known(&["var_pop"], "d", deviation(true, true)),
-    known(&["median"], "d", Reduce::Quantile(0.5)),
-    known(&["quantile_cont"], "dd", Reduce::Quantile(0.0)),
+    (&["count_if", "countif"], "b", Reduce::Sum),
+    (&["sum"], "n", Reduce::Sum),
+    (&["avg", "mean"], "n", Reduce::Avg),
+    (&["min"], "a", Reduce::Min),
+    (&["max"], "a", Reduce::Max),
+    (&["bool_and", "every"], "b", Reduce::Min),
+    (&["bool_or"], "b", Reduce::Max),
+    (&["stddev", "stddev_samp"], "d", deviation(false, false)),
+    (&["stddev_pop"], "d", deviation(true, false)),
+    (&["variance", "var_samp"], "d", deviation(false, true)),
+    (&["var_pop"], "d", deviation(true, true)),
+    (&["median"], "d", Reduce::Quantile(0.5)),
+    (&["quantile_cont"], "dd", Reduce::Quantile(0.0)),
 ];
 
 impl Reduce {
@@ -68,7 +56,6 @@ impl Reduce {
         match self {
             Self::Rows | Self::Count => Kind::Integer,
             Self::Sum | Self::Min | Self::Max => kind,
-            Self::All | Self::Any => Kind::Bool,
             // Of exact numbers it has their decimal places: it is rounded down.
             Self::Quantile(_) if matches!(kind, Kind::Decimal(_)) => kind,
             Self::Avg | Self::Deviation { .. } | Self::Quantile(_) => Kind::Double,
@@ -108,8 +95,8 @@ impl Reduce {
                 let steps = vec![col(of).max().alias(to), col(of).is_nan().any(true).alias(&*second)];
                 (steps, when(col(&*second)).then(lit(f64::NAN)).otherwise(col(to)))
             }
-            Self::Min | Self::All => one(col(of).min()),
-            Self::Max | Self::Any => one(col(of).max()),
+            Self::Min => one(col(of).min()),
+            Self::Max => one(col(of).max()),
             Self::Deviation { of_all, is_squared: true } => one(by_size().var(u8::from(!of_all))),
             Self::Deviation { of_all, .. } => one(by_size().std(u8::from(!of_all))),
             Self::Quantile(part) => {
@@ -149,16 +136,16 @@ pub(super) fn unscaled(of: Expr, kind: Kind) -> Expr {
     }
 }
 
-pub(super) fn too_large(what: &str) -> PolarsError {
-    PolarsError::ComputeError(format!("{what} is beyond 64 bits: cast it to DOUBLE first").into())
+fn too_large() -> PolarsError {
+    PolarsError::ComputeError("a sum is beyond 64 bits: cast it to DOUBLE first".into())
 }
 
 /// The sum, none of no values. polars lets it wrap around, which its sum in floats shows.
 fn checked_sum(of: [Expr; 3]) -> Expr {
-    let check = |columns: &mut [polars::prelude::Column]| -> PolarsResult<polars::prelude::Column> {
+    let check = |columns: &mut [Column]| -> PolarsResult<Column> {
         let (near, count) = (columns[1].f64()?, columns[2].i64()?);
         if near.iter().flatten().any(|near| near.abs() >= i64::MAX as f64) {
-            return Err(too_large("a sum"));
+            return Err(too_large());
         }
         if count.iter().all(|count| count != Some(0)) {
             return Ok(columns[0].clone());
@@ -166,7 +153,7 @@ fn checked_sum(of: [Expr; 3]) -> Expr {
         let sums =
             columns[0].i64()?.iter().zip(count.iter()).map(|(sum, count)| sum.filter(|_| count != Some(0)));
         let sums: Vec<Option<i64>> = sums.collect();
-        Ok(polars::prelude::Column::new(columns[0].name().clone(), sums))
+        Ok(Column::new(columns[0].name().clone(), sums))
     };
     map_multiple(check, of, |_, fields: &[Field]| Ok(fields[0].clone()))
 }
@@ -180,8 +167,8 @@ pub(super) struct Tally {
     sum: f64,
     mean: f64,
     squares: f64,
-    least: Option<Cell<'static>>,
-    most: Option<Cell<'static>>,
+    /// The least value, or the most.
+    best: Option<Cell<'static>>,
     values: Vec<f64>,
 }
 
@@ -193,8 +180,8 @@ impl Tally {
         }
         self.count += 1;
         match reduce {
-            Reduce::Min | Reduce::All => put_first(&mut self.least, cell, Ordering::Less),
-            Reduce::Max | Reduce::Any => put_first(&mut self.most, cell, Ordering::Greater),
+            Reduce::Min => self.keep_first(cell, Ordering::Less),
+            Reduce::Max => self.keep_first(cell, Ordering::Greater),
             Reduce::Quantile(_) => self.values.push(cell.double()),
             Reduce::Deviation { .. } => {
                 let from = cell.double() - self.mean;
@@ -208,6 +195,12 @@ impl Tally {
         }
     }
 
+    fn keep_first(&mut self, cell: &Cell<'_>, wanted: Ordering) {
+        if self.best.as_ref().is_none_or(|best| cell.order(best) == wanted) {
+            self.best = Some(cell.clone().owned());
+        }
+    }
+
     pub(super) fn result(&mut self, reduce: Reduce, kind: Kind) -> PolarsResult<Cell<'static>> {
         let scale = 10_f64.powi(kind.places().unwrap_or(0).into());
         Ok(match reduce {
@@ -215,11 +208,10 @@ impl Tally {
             Reduce::Count => Cell::Int(self.count),
             _ if self.count == 0 => Cell::Null,
             Reduce::Sum if kind == Kind::Double => Cell::Double(self.sum),
-            Reduce::Sum => Cell::Int(i64::try_from(self.whole).map_err(|_| too_large("a sum"))?),
+            Reduce::Sum => Cell::Int(i64::try_from(self.whole).map_err(|_| too_large())?),
             Reduce::Avg if kind == Kind::Double => Cell::Double(self.sum / self.count as f64),
             Reduce::Avg => Cell::Double(self.whole as f64 / self.count as f64 / scale),
-            Reduce::Min | Reduce::All => self.least.clone().unwrap_or(Cell::Null),
-            Reduce::Max | Reduce::Any => self.most.clone().unwrap_or(Cell::Null),
+            Reduce::Min | Reduce::Max => self.best.clone().unwrap_or(Cell::Null),
             Reduce::Deviation { of_all: false, .. } if self.count == 1 => Cell::Null,
             Reduce::Deviation { of_all, is_squared } => {
                 let variance = self.squares / (self.count - i64::from(!of_all)) as f64;
@@ -236,11 +228,5 @@ impl Tally {
                 }
             }
         })
-    }
-}
-
-fn put_first(best: &mut Option<Cell<'static>>, cell: &Cell<'_>, wanted: Ordering) {
-    if best.as_ref().is_none_or(|best| cell.order(best) == wanted) {
-        *best = Some(cell.clone().owned());
     }
 }

@@ -2,19 +2,19 @@
 
 use super::calls;
 use super::coerce::{
-    arithmetic, call, case, cast_as, constant_as, in_cells, in_list, named, negated_if, not, shown, to_bool,
+    arithmetic, call, case, cast_as, constant_as, in_cells, in_list, negated_if, not, shown, to_bool,
 };
 use super::days::interval;
 use super::functions as f;
 use super::literal::{kind_of, literal};
 use super::names::{Column, find, is_same, no_column};
-use super::node::{Frame, Function, Node, Order};
+use super::node::{Frame, Node, Order};
 use super::refusal::{Planned, not_here, wrong};
 use super::value::{Cell, Kind};
 use sqlparser::ast::{
     BinaryOperator, CastKind, CeilFloorKind, DuplicateTreatment, Expr, FunctionArg, FunctionArgExpr,
     FunctionArguments, Ident, NamedWindowDefinition, NamedWindowExpr, OrderByExpr, TrimWhereField,
-    TypedString, UnaryOperator, ValueWithSpan, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
+    TypedString, UnaryOperator, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
 use std::collections::HashMap;
 
@@ -35,6 +35,13 @@ pub(super) struct Scope<'s> {
     pub(super) are_aliases_first: bool,
     pub(super) answers: &'s HashMap<Expr, Answer>,
     pub(super) windows: &'s [NamedWindowDefinition],
+}
+
+impl<'s> Scope<'s> {
+    /// Columns alone.
+    pub(super) fn of(columns: &'s [Column], answers: &'s HashMap<Expr, Answer>) -> Self {
+        Self { columns, outer: &[], aliases: &[], are_aliases_first: false, answers, windows: &[] }
+    }
 }
 
 impl Scope<'_> {
@@ -95,11 +102,13 @@ impl Scope<'_> {
             Expr::InList { expr, list, negated } => {
                 negated_if(*negated, in_list(self.node(expr)?, self.all(list)?)?)
             }
-            Expr::Like { negated, any: false, expr, pattern, escape_char } => {
-                self.like(&f::LIKE, *negated, expr, pattern, escape_char.as_ref())
-            }
-            Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
-                self.like(&f::ILIKE, *negated, expr, pattern, escape_char.as_ref())
+            Expr::Like { negated, any: false, expr: of, pattern, escape_char }
+            | Expr::ILike { negated, any: false, expr: of, pattern, escape_char } => {
+                let function = if matches!(expr, Expr::Like { .. }) { &f::LIKE } else { &f::ILIKE };
+                let escape = escape_char.as_ref().and_then(|escape| escape.value.clone().into_string());
+                let parts =
+                    vec![self.node(of)?, self.node(pattern)?, Node::text(&escape.unwrap_or_default())];
+                negated_if(*negated, call(function, parts)?)
             }
             Expr::Case { operand, conditions, else_result, .. } => {
                 let cases = conditions.iter().map(|case| {
@@ -139,20 +148,7 @@ impl Scope<'_> {
 
     /// A condition, with a value in place of NULL.
     fn is_known(&self, of: &Expr, instead: bool) -> Planned<Node> {
-        call(named("coalesce")?, vec![self.condition(of)?, Node::bool(instead)])
-    }
-
-    fn like(
-        &self,
-        function: &'static Function,
-        negated: bool,
-        of: &Expr,
-        pattern: &Expr,
-        escape: Option<&ValueWithSpan>,
-    ) -> Planned<Node> {
-        let escape = escape.and_then(|escape| escape.value.clone().into_string()).unwrap_or_default();
-        let parts = vec![self.node(of)?, self.node(pattern)?, Node::text(&escape)];
-        negated_if(negated, call(function, parts)?)
+        calls::scalar("coalesce", vec![self.condition(of)?, Node::bool(instead)])
     }
 
     fn unary(&self, op: UnaryOperator, expr: &Expr) -> Planned<Node> {
@@ -304,7 +300,7 @@ impl Scope<'_> {
             (Some(over), reduced) => {
                 let spec = self.window_spec(over)?;
                 let order = spec.order_by.iter().map(|by| self.order(by)).collect::<Planned<Vec<_>>>()?;
-                let frame = frame(&spec, !order.is_empty())?;
+                let frame = frame(&spec)?;
                 let by = self.all(&spec.partition_by)?;
                 calls::window(&name, reduced, args, by, order, frame)
             }
@@ -337,10 +333,8 @@ pub(super) fn order_of(by: Node, options: &sqlparser::ast::OrderByOptions) -> Or
     Order { by, descends: options.asc == Some(false), nulls_last: options.nulls_first != Some(true) }
 }
 
-fn frame(spec: &WindowSpec, has_order: bool) -> Planned<Frame> {
-    let Some(frame) = &spec.window_frame else {
-        return Ok(if has_order { Frame::Peers } else { Frame::All });
-    };
+fn frame(spec: &WindowSpec) -> Planned<Frame> {
+    let Some(frame) = &spec.window_frame else { return Ok(Frame::Peers) };
     let bound = |bound: &WindowFrameBound| -> Option<Option<i64>> {
         let rows = |rows: &Option<Box<Expr>>| match rows.as_deref() {
             None => Some(None),
@@ -353,13 +347,11 @@ fn frame(spec: &WindowSpec, has_order: bool) -> Planned<Frame> {
             WindowFrameBound::Following(of) => rows(of),
         }
     };
-    let last = frame.end_bound.clone().unwrap_or(WindowFrameBound::CurrentRow);
+    let last = frame.end_bound.as_ref().unwrap_or(&WindowFrameBound::CurrentRow);
     let is_unbounded = matches!(frame.start_bound, WindowFrameBound::Preceding(None));
-    match (frame.units, &last) {
-        (_, WindowFrameBound::Following(None)) if is_unbounded => Ok(Frame::All),
-        (WindowFrameUnits::Range, WindowFrameBound::CurrentRow) if is_unbounded => {
-            Ok(if has_order { Frame::Peers } else { Frame::All })
-        }
+    match (frame.units, last) {
+        (_, WindowFrameBound::Following(None)) if is_unbounded => Ok(Frame::Rows(None, None)),
+        (WindowFrameUnits::Range, WindowFrameBound::CurrentRow) if is_unbounded => Ok(Frame::Peers),
         (WindowFrameUnits::Rows, last) => match (bound(&frame.start_bound), bound(last)) {
             (Some(start), Some(end)) if start.is_none_or(|start| end.is_none_or(|end| start <= end)) => {
                 Ok(Frame::Rows(start, end))

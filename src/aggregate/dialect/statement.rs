@@ -3,7 +3,7 @@
 use super::refusal::{ALIKE, Planned, wrong};
 use crate::contract::hint::nearest;
 use crate::table::VIEWS;
-use sqlparser::ast::{BinaryOperator, Expr, ObjectName, Query, Statement, Value, Visit, Visitor};
+use sqlparser::ast::{BinaryOperator, Expr, Query, Statement, Value, visit_expressions, visit_relations};
 use sqlparser::dialect::{Dialect, GenericDialect};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError, ParserOptions};
@@ -202,15 +202,15 @@ fn is_operator(token: &Token) -> bool {
 
 /// The tables that a query names, those of a view in place of the view. Names that it defines itself may be among them.
 pub(super) fn tables_of(query: &Query) -> BTreeSet<String> {
-    let mut names = Names::default();
-    let _ = query.visit(&mut names);
     let mut tables = BTreeSet::new();
-    for name in names.0 {
+    let _ = visit_relations(query, |name| {
+        let name = name.to_string().trim_matches('"').to_lowercase();
         match VIEWS.iter().find(|view| view.name == name) {
             Some(view) => tables.extend(view.tables.iter().map(|table| (*table).to_owned())),
             None => _ = tables.insert(name),
         }
-    }
+        ControlFlow::<()>::Continue(())
+    });
     tables
 }
 
@@ -229,22 +229,23 @@ pub(crate) struct ComparedTexts {
 pub(crate) fn compared_texts(sql: &str) -> ComparedTexts {
     let mut compared = ComparedTexts::default();
     if let Ok(query) = parsed(sql) {
-        let _ = query.visit(&mut compared);
+        let _ = visit_expressions(&query, |expr| {
+            compared.add(expr);
+            ControlFlow::<()>::Continue(())
+        });
     }
     compared
 }
 
-impl Visitor for ComparedTexts {
-    type Break = ();
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+impl ComparedTexts {
+    fn add(&mut self, expr: &Expr) {
         let (found, of, with) = match expr {
             Expr::BinaryOp { left, op: BinaryOperator::Eq | BinaryOperator::NotEq, right } => {
                 (&mut self.equal, left, std::slice::from_ref(&**right))
             }
             Expr::InList { expr, list, .. } => (&mut self.equal, expr, &list[..]),
             Expr::Like { expr, pattern, .. } => (&mut self.like, expr, std::slice::from_ref(&**pattern)),
-            _ => return ControlFlow::Continue(()),
+            _ => return,
         };
         let column = match &**of {
             Expr::Identifier(name) => Some(name),
@@ -259,18 +260,5 @@ impl Visitor for ComparedTexts {
                 _ => {}
             }
         }
-        ControlFlow::Continue(())
-    }
-}
-
-#[derive(Default)]
-struct Names(BTreeSet<String>);
-
-impl Visitor for Names {
-    type Break = ();
-
-    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
-        self.0.insert(name.to_string().trim_matches('"').to_lowercase());
-        ControlFlow::Continue(())
     }
 }

@@ -3,8 +3,8 @@
 use crate::contract::eastern::day_of_epoch;
 use polars::prelude::{
     AnyValue, BooleanChunked, Column, DataType, Expr, Float64Chunked, Int32Chunked, Int64Chunked,
-    IntoColumn as _, IntoSeries as _, LiteralValue, NamedFrom as _, PlSmallStr, PolarsResult, Scalar, Series,
-    StringChunked, StringChunkedBuilder, TimeUnit, TimeZone,
+    IntoColumn as _, IntoSeries as _, LiteralValue, PlSmallStr, PolarsResult, Scalar, Series, StringChunked,
+    TimeUnit, TimeZone,
 };
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -132,6 +132,10 @@ impl<'a> Cell<'a> {
         if let Self::Text(text) = self { text } else { "" }
     }
 
+    fn into_text(self) -> Cow<'a, str> {
+        if let Self::Text(text) = self { text } else { Cow::default() }
+    }
+
     /// The whole number, day or time; 0 for other values.
     pub(super) fn int(&self) -> i64 {
         match self {
@@ -224,17 +228,10 @@ impl<'a> Cell<'a> {
 
 /// A number of units of a decimal place as text.
 fn with_places(of: i64, places: u8) -> String {
-    let unit = 10_u64.pow(places.into());
+    let (unit, width) = (10_u64.pow(places.into()), usize::from(places));
+    let (units, part) = (of.unsigned_abs() / unit, of.unsigned_abs() % unit);
     let sign = if of < 0 { "-" } else { "" };
-    match places {
-        0 => of.to_string(),
-        _ => format!(
-            "{sign}{}.{:0width$}",
-            of.unsigned_abs() / unit,
-            of.unsigned_abs() % unit,
-            width = places.into()
-        ),
-    }
+    if places == 0 { of.to_string() } else { format!("{sign}{units}.{part:0width$}") }
 }
 
 /// The cells of a column, or a literal in place of one.
@@ -278,47 +275,21 @@ impl<'c> Cells<'c> {
 pub(super) fn column_of<'a>(
     name: PlSmallStr,
     kind: Kind,
-    rows: usize,
     cells: impl Iterator<Item = PolarsResult<Cell<'a>>>,
 ) -> PolarsResult<Column> {
-    if kind == Kind::Text {
-        let mut texts = StringChunkedBuilder::new(name, rows);
-        for cell in cells {
-            match cell? {
-                Cell::Text(text) => texts.append_value(&text),
-                _ => texts.append_null(),
-            }
-        }
-        return Ok(texts.finish().into_series().into_column());
-    }
-    let given = |cell: PolarsResult<Cell<'a>>| cell.map(|cell| Some(cell).filter(|cell| *cell != Cell::Null));
-    let cells = cells.map(given);
+    let cells = cells.map(|cell| cell.map(|cell| Some(cell).filter(|cell| *cell != Cell::Null)));
     let series = match kind {
-        Kind::Bool => {
-            let flags: Vec<Option<bool>> = cells
-                .map(|cell| cell.map(|cell| cell.map(|of| of == Cell::Bool(true))))
-                .collect::<PolarsResult<_>>()?;
-            Series::new(name, flags)
-        }
-        Kind::Double => {
-            let numbers: Vec<Option<f64>> =
-                cells.map(|cell| cell.map(|cell| cell.map(|of| of.double()))).collect::<PolarsResult<_>>()?;
-            Series::new(name, numbers)
-        }
-        _ => {
-            let numbers: Vec<Option<i64>> =
-                cells.map(|cell| cell.map(|cell| cell.map(|of| of.int()))).collect::<PolarsResult<_>>()?;
-            let numbers = Series::new(name, numbers);
-            match kind {
-                Kind::Day => numbers.cast(&DataType::Int32)?.cast(&DataType::Date)?,
-                Kind::Time => numbers
-                    .i64()?
-                    .clone()
-                    .into_datetime(TimeUnit::Microseconds, Some(TimeZone::UTC))
-                    .into_series(),
-                _ => numbers,
-            }
-        }
+        Kind::Text => gathered::<_, StringChunked>(cells, Cell::into_text)?.into_series(),
+        Kind::Bool => gathered::<_, BooleanChunked>(cells, |of| of == Cell::Bool(true))?.into_series(),
+        Kind::Double => gathered::<_, Float64Chunked>(cells, |of| of.double())?.into_series(),
+        _ => gathered::<_, Int64Chunked>(cells, |of| of.int())?.into_series().cast(&kind.in_polars())?,
     };
-    Ok(series.into_column())
+    Ok(series.with_name(name).into_column())
+}
+
+fn gathered<'a, T, C: FromIterator<Option<T>>>(
+    cells: impl Iterator<Item = PolarsResult<Option<Cell<'a>>>>,
+    value: fn(Cell<'a>) -> T,
+) -> PolarsResult<C> {
+    cells.map(|cell| Ok(cell?.map(value))).collect()
 }

@@ -3,11 +3,10 @@
 use super::values::NewBusiness;
 use crate::aggregate::error::AggregateError;
 use crate::aggregate::on_disk::{Cells, day, flag, text};
-use crate::aggregate::tables::SnapshotFiles;
+use crate::aggregate::tables::{SnapshotFiles, month_of_file};
 use jiff::civil::Date;
 use std::cmp::Reverse;
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const MOST: usize = 100;
 
@@ -18,8 +17,8 @@ pub(super) fn read_newest(
 ) -> Result<Vec<NewBusiness>, AggregateError> {
     let mut newest = Vec::new();
     let mut files: Vec<&PathBuf> = tables.get("filings").into_iter().flatten().collect();
-    files.sort_by_key(|file| Reverse(month_of_path(file)));
-    for of_month in files.chunk_by(|a, b| month_of_path(a) == month_of_path(b)) {
+    files.sort_by_key(|file| Reverse(month_of_file(file)));
+    for of_month in files.chunk_by(|a, b| month_of_file(a) == month_of_file(b)) {
         if newest.len() >= MOST {
             break;
         }
@@ -30,11 +29,6 @@ pub(super) fn read_newest(
     newest.sort_by(|(a, id), (b, other)| (b.filed_date, other).cmp(&(a.filed_date, id)));
     newest.truncate(MOST);
     Ok(newest.into_iter().map(|(business, _)| business).collect())
-}
-
-/// The folder of a file's month, `filed_month=YYYY-MM`.
-pub(super) fn month_of_path(file: &Path) -> Option<&OsStr> {
-    file.parent().and_then(Path::file_name)
 }
 
 fn add_listed(

@@ -1,21 +1,22 @@
 //! Reads the figures of the report from a snapshot's aggregates.
 
 use super::county::read_details;
-use super::newest::{month_of_path, read_newest};
-use super::one_table::{of_aggregate, of_table};
+use super::newest::read_newest;
+use super::one_table::{of_aggregate, rows_of};
 use super::values::{
     CityFigures, CountyFigures, CoverageDay, DayFigures, EVERY_TYPE, Figures, MonthFigures, News,
     SectorFigures, SettlingDay, WeekFigures, WeekdayFigures, ZipFigures,
 };
+use crate::aggregate::calendar::{Covered, covered};
 use crate::aggregate::error::AggregateError;
-use crate::aggregate::on_disk::{Cells, count_rows, day, flag, long, text};
+use crate::aggregate::on_disk::{Cells, day, flag, long, text};
 use crate::aggregate::reconcile::read_reconciliation;
-use crate::aggregate::tables::SnapshotFiles;
+use crate::aggregate::tables::{SnapshotFiles, month_of_file};
 use crate::contract::eastern::{minus_days, month_of};
-use crate::contract::reference::EntityType;
-use crate::table::{EVERY_OTHER_TYPE, counts_in_sums};
+use crate::lake::Month;
+use crate::table::{CoverageRow, DayRow, Footer};
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Rows of the lists of cities and ZIP codes.
 const TOP_ROWS: usize = 15;
@@ -24,11 +25,6 @@ const TREND_MONTHS: usize = 13;
 
 /// Reads the figures from the files of a snapshot: `coverage` and the shipped `agg_*` tables, by table name.
 pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateError> {
-    let mut coverage = Vec::new();
-    for file in tables.get("coverage").into_iter().flatten() {
-        coverage.extend(read_coverage(&Cells::read(file)?)?);
-    }
-    coverage.sort_by_key(|coverage: &CoverageDay| std::cmp::Reverse(coverage.day));
     let (as_of, counties) = of_aggregate(tables, "county_window", read_counties)?;
     let mut months = of_aggregate(tables, "month", |cells| read_months(cells, None))?;
     months.extend(of_aggregate(tables, "type_month", |cells| read_months(cells, Some("entity_type")))?);
@@ -50,7 +46,7 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
         sectors_month,
         sectors,
         as_of,
-        coverage,
+        coverage: coverage_days(&rows_of(tables)?),
         days: of_aggregate(tables, "county_type_day", |cells| read_days(cells, as_of))?,
         months,
         weeks: of_aggregate(tables, "week", read_weeks)?,
@@ -59,20 +55,20 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
         cities,
         zips: of_aggregate(tables, "hot_addresses", read_zips)?,
         weekdays: of_aggregate(tables, "weekday_profile", read_weekdays)?,
-        settling: of_table(tables, "days", read_settling)?,
+        settling: settling_days(rows_of(tables)?),
         reconciliation: of_aggregate(tables, "reconcile", read_reconciliation)?,
     })
 }
 
 /// The rows of the files of each year, by the folders of their months; without months to come.
 fn count_years(tables: &SnapshotFiles, as_of: Option<Date>) -> Result<BTreeMap<String, i64>, AggregateError> {
-    let newest = as_of.map(month_of);
+    let newest = as_of.and_then(Month::of);
     let mut years = BTreeMap::new();
-    for file in tables.get("filings").into_iter().flatten() {
-        let month = month_of_path(file).and_then(|folder| folder.to_str()?.strip_prefix("filed_month="));
-        let month = month.filter(|month| newest.as_ref().is_none_or(|newest| *month <= newest.as_str()));
-        if let Some(year) = month.and_then(|month| month.get(..4)) {
-            *years.entry(year.to_owned()).or_default() += count_rows(file)? as i64;
+    for path in tables.get("filings").into_iter().flatten() {
+        let month = month_of_file(path).filter(|month| newest.is_none_or(|newest| *month <= newest));
+        if let Some(month) = month {
+            let footer = Footer::open(path).map_err(|error| AggregateError::of_file(path, error))?;
+            *years.entry(month.to_string()[..4].to_owned()).or_default() += footer.rows() as i64;
         }
     }
     Ok(years)
@@ -85,43 +81,17 @@ fn are_older_fewer(months: &[MonthFigures], filed_by_year: &BTreeMap<String, i64
     (filed - listed) * 20 > filed
 }
 
-fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
-    let (dates, types) = (cells.days("filed_date")?, cells.texts("entity_type")?);
-    let (expected, landed) = (cells.longs("expected")?, cells.longs("landed")?);
-    let (complete, settled) = (cells.flags("complete")?, cells.flags("settled")?);
-    let mut by_day: BTreeMap<Date, CoverageDay> = BTreeMap::new();
-    let mut listings: BTreeMap<Date, BTreeSet<&str>> = BTreeMap::new();
-    let is_untyped = |row: &usize| types.get(*row) == Some(EVERY_OTHER_TYPE);
-    let untyped: BTreeSet<Date> = cells.rows().filter(is_untyped).filter_map(|row| day(dates, row)).collect();
-    for row in cells.rows() {
-        let Some(date) = day(dates, row) else { continue };
-        if !types.get(row).is_some_and(|of| counts_in_sums(of, untyped.contains(&date))) {
-            continue;
-        }
-        let nothing = CoverageDay {
-            day: date,
-            expected: 0,
-            landed: 0,
-            is_complete: true,
-            is_settled: true,
-            lacks_names: false,
-        };
-        let entry = by_day.entry(date).or_insert(nothing);
-        entry.expected += long(expected, row);
-        entry.landed += long(landed, row);
-        entry.is_complete &= flag(complete, row);
-        entry.is_settled &= flag(settled, row);
-        listings.entry(date).or_default().extend(types.get(row));
-    }
-    let is_read = |listings: &BTreeSet<&str>| {
-        !listings.contains(EVERY_OTHER_TYPE) || listings.contains(EntityType::Fictitious.key())
-    };
-    for (date, entry) in &mut by_day {
+fn coverage_days(coverage: &[CoverageRow]) -> Vec<CoverageDay> {
+    let day = |(day, covered): (Date, Covered)| CoverageDay {
+        day,
+        expected: covered.expected,
+        landed: covered.landed,
         // Without fictitious names the day is not complete yet.
-        entry.lacks_names = !listings.get(date).is_some_and(is_read);
-        entry.is_complete &= !entry.lacks_names;
-    }
-    Ok(by_day.into_values().collect())
+        is_complete: covered.complete && !covered.lacks_names(),
+        is_settled: covered.settled,
+        lacks_names: covered.lacks_names(),
+    };
+    covered(coverage).into_iter().rev().map(day).collect()
 }
 
 fn read_counties(cells: &Cells) -> Result<(Option<Date>, Vec<CountyFigures>), AggregateError> {
@@ -287,12 +257,12 @@ fn read_weekdays(cells: &Cells) -> Result<Vec<WeekdayFigures>, AggregateError> {
     Ok(cells.rows().map(weekday).collect())
 }
 
-fn read_settling(cells: &Cells) -> Result<Vec<SettlingDay>, AggregateError> {
-    let (dates, filings, fullness) =
-        (cells.days("filed_date")?, cells.longs("filings")?, cells.doubles("fullness")?);
-    let recent = cells.longs("days_ago")?;
-    let settling = |row| {
-        Some(SettlingDay { day: day(dates, row)?, filings: long(filings, row), fullness: fullness.get(row) })
+fn settling_days(days: Vec<DayRow>) -> Vec<SettlingDay> {
+    let recent = days.into_iter().filter(|day| (0..30).contains(&day.days_ago));
+    let settling = |day: DayRow| SettlingDay {
+        day: day.filed_date,
+        filings: day.filings,
+        fullness: day.fullness.map(|fullness| fullness.0),
     };
-    Ok(cells.rows().filter(|row| (0..30).contains(&long(recent, *row))).filter_map(settling).collect())
+    recent.map(settling).collect()
 }

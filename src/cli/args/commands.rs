@@ -3,10 +3,11 @@
 use super::ask::{ChangesArguments, QueryArguments};
 use super::serve::ServeArguments;
 use super::values::{
-    BaseUrl, BaseUrlParser, Expiry, SnapshotName, day, expiry, named, named_path, plan, snapshot_name,
-    switch, table_name, verbosity, whole_number,
+    Expiry, SnapshotName, day, expiry, named, named_path, plan, snapshot_name, switch, table_name, verbosity,
+    whole_number,
 };
 use crate::contract::plan::Plan;
+use clap::builder::StringValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, value_parser};
 use jiff::civil::Date;
 use std::path::PathBuf;
@@ -48,8 +49,11 @@ pub struct Common {
     #[arg(long, global = true, env = "SUNLAKE_WORK", value_parser = named_path(), value_name = "PATH")]
     pub work: Option<PathBuf>,
     /// Address of the API; overrides the pipeline file
-    #[arg(long, global = true, env = "SUNLAKE_BASE_URL", value_parser = BaseUrlParser, value_name = "URL")]
-    pub base_url: Option<BaseUrl>,
+    #[arg(long, global = true, env = "SUNLAKE_BASE_URL", value_parser = named(StringValueParser::new()), value_name = "URL")]
+    pub base_url: Option<String>,
+    /// Whether the command line has the address: one in a variable may be meant for other commands.
+    #[arg(skip)]
+    pub is_url_typed: bool,
     /// Folder of the request counts of each account, shared by all lakes of this host [default: sunlake in the user's state folder]
     #[arg(long, global = true, env = "SUNLAKE_STATE", value_parser = named_path(), value_name = "PATH")]
     pub state: Option<PathBuf>,
@@ -302,54 +306,68 @@ pub enum KeysCommand {
 #[derive(Debug, Subcommand)]
 pub enum ExportCommand {
     /// A text file for each table, safe to open in a spreadsheet
-    Csv {
-        /// Folder of the files
-        path: PathBuf,
-        /// Snapshot and tables.
-        #[command(flatten)]
-        what: Selection,
-        /// Only the rows of businesses for which this is true; SQL as after `WHERE` in a query of filings
-        #[arg(long = "where", env = "SUNLAKE_WHERE", value_name = "CONDITION")]
-        condition: Option<String>,
-        /// Leave cells as they are: no apostrophe before a formula
-        #[arg(long, env = "SUNLAKE_RAW", value_parser = named(switch))]
-        raw: bool,
-    },
+    Csv(CsvFlags),
     /// A DuckDB database file
-    Duckdb {
-        /// The file
-        file: PathBuf,
-        /// Snapshot and tables.
-        #[command(flatten)]
-        what: Selection,
-        /// DuckDB's command line program
-        #[arg(long, env = "SUNLAKE_DUCKDB", default_value = "duckdb")]
-        #[arg(value_parser = named_path(), value_name = "PATH")]
-        duckdb: PathBuf,
-    },
+    Duckdb(DuckdbFlags),
     /// A Delta Lake table of filings with a version for each snapshot; adds versions to an existing table
-    Delta {
-        /// Folder of the table
-        path: PathBuf,
-        /// Newest snapshot to export: a number, or `latest` [default: the newest]
-        #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(snapshot_name), value_name = "N")]
-        snapshot: Option<SnapshotName>,
-        /// Copy files even where a hard link is possible
-        #[arg(long, env = "SUNLAKE_COPY", value_parser = named(switch))]
-        copy: bool,
-    },
+    Delta(DeltaFlags),
     /// A DuckLake catalogue of all kept snapshots over the files of the lake where they are; no row is copied
-    Ducklake {
-        /// The file of the catalogue
-        file: PathBuf,
-        /// DuckDB's command line program
-        #[arg(long, env = "SUNLAKE_DUCKDB", default_value = "duckdb")]
-        #[arg(value_parser = named_path(), value_name = "PATH")]
-        duckdb: PathBuf,
-        /// Replace a file that this command did not make
-        #[arg(long, env = "SUNLAKE_FORCE", value_parser = named(switch))]
-        force: bool,
-    },
+    Ducklake(DucklakeFlags),
+}
+
+/// Flags of `export csv`.
+#[derive(Debug, Args)]
+pub struct CsvFlags {
+    /// Folder of the files
+    pub path: PathBuf,
+    /// Snapshot and tables.
+    #[command(flatten)]
+    pub what: Selection,
+    /// Only the rows of businesses for which this is true; SQL as after `WHERE` in a query of filings
+    #[arg(long = "where", env = "SUNLAKE_WHERE", value_name = "CONDITION")]
+    pub condition: Option<String>,
+    /// Leave cells as they are: no apostrophe before a formula
+    #[arg(long, env = "SUNLAKE_RAW", value_parser = named(switch))]
+    pub raw: bool,
+}
+
+/// Flags of `export duckdb`.
+#[derive(Debug, Args)]
+pub struct DuckdbFlags {
+    /// The file
+    pub file: PathBuf,
+    /// Snapshot and tables.
+    #[command(flatten)]
+    pub what: Selection,
+    /// DuckDB's command line program
+    #[arg(long, env = "SUNLAKE_DUCKDB", default_value = "duckdb", value_parser = named_path(), value_name = "PATH")]
+    pub duckdb: PathBuf,
+}
+
+/// Flags of `export delta`.
+#[derive(Debug, Args)]
+pub struct DeltaFlags {
+    /// Folder of the table
+    pub path: PathBuf,
+    /// Newest snapshot to export: a number, or `latest` [default: the newest]
+    #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(snapshot_name), value_name = "N")]
+    pub snapshot: Option<SnapshotName>,
+    /// Copy files even where a hard link is possible
+    #[arg(long, env = "SUNLAKE_COPY", value_parser = named(switch))]
+    pub copy: bool,
+}
+
+/// Flags of `export ducklake`.
+#[derive(Debug, Args)]
+pub struct DucklakeFlags {
+    /// The file of the catalogue
+    pub file: PathBuf,
+    /// DuckDB's command line program
+    #[arg(long, env = "SUNLAKE_DUCKDB", default_value = "duckdb", value_parser = named_path(), value_name = "PATH")]
+    pub duckdb: PathBuf,
+    /// Replace a file that this command did not make
+    #[arg(long, env = "SUNLAKE_FORCE", value_parser = named(switch))]
+    pub force: bool,
 }
 
 /// A snapshot and some of its tables, and what they may replace.

@@ -55,36 +55,21 @@ const EXAMPLES: [(&str, &str); 33] = [
 ];
 
 /// Flags of the program, and the commands that they apply to.
-const ONLY_FOR: [(&str, &[&str]); 3] = [
-    ("base_url", &["run", "plan", "doctor"]),
-    ("state", &["run", "plan", "demo", "status", "doctor"]),
-    ("no_progress", &["run", "plan", "demo"]),
+const ONLY_FOR: [(&str, &str); 3] = [
+    ("base_url", "run, plan, doctor"),
+    ("state", "run, plan, demo, status, doctor"),
+    ("no_progress", "run, plan, demo"),
 ];
 
 /// Flags of the program, and the commands that they do not apply to.
-const NOT_FOR: [(&str, &[&str]); 4] = [
-    ("lake", &["completions", "man", "schema", "init", "keys create", "keys revoke"]),
-    ("work", &["completions", "man", "schema", "init", "demo", "keys create", "keys revoke"]),
-    ("json", &["completions", "schema"]),
+const NOT_FOR: [(&str, &str); 4] = [
+    ("lake", "completions, man, schema, init, keys create, keys revoke"),
+    ("work", "completions, man, schema, init, demo, keys create, keys revoke"),
+    ("json", "completions, schema"),
     (
         "today",
-        &[
-            "completions",
-            "man",
-            "schema",
-            "init",
-            "export",
-            "report",
-            "query",
-            "changes",
-            "keys",
-            "snapshot list",
-            "snapshot show",
-            "snapshot diff",
-            "snapshot pin",
-            "snapshot unpin",
-            "snapshot accept",
-        ],
+        "completions, man, schema, init, export, report, query, changes, keys, snapshot list, snapshot show, snapshot diff, \
+         snapshot pin, snapshot unpin, snapshot accept",
     ),
 ];
 
@@ -120,9 +105,9 @@ fn with_commands(mut line: Command, above: &str, flags: &[Arg]) -> Command {
 /// Whether a flag applies to a command, such as `keys create`. An entry without a blank, such as `keys`, covers its commands.
 fn applies(flag: &str, command: &str) -> bool {
     let first = command.split(' ').next().unwrap_or_default();
-    let named = |table: &[(&str, &[&str])]| {
-        let commands = table.iter().find(|(name, _)| *name == flag).map(|(_, commands)| commands)?;
-        Some(commands.contains(&command) || commands.contains(&first))
+    let named = |table: &[(&str, &str)]| {
+        let (_, commands) = table.iter().find(|(name, _)| *name == flag)?;
+        Some(commands.split(", ").any(|named| named == command || named == first))
     };
     named(&ONLY_FOR).unwrap_or(true) && !named(&NOT_FOR).unwrap_or(false)
 }

@@ -85,7 +85,11 @@ pub fn explain(error: &Error) -> Option<String> {
     let usage = usage.trim_start_matches("Usage: ");
     let words = usage.split_whitespace().skip(1).take_while(|word| !word.starts_with(['[', '<', '-']));
     let command = words.collect::<Vec<_>>().join(" ");
-    let text = of_a_word(error, &command).or_else(|| of_kind(error, usage, &command))?;
+    if error.kind() == ErrorKind::MissingSubcommand && command.is_empty() {
+        return Some(START.to_owned());
+    }
+    let (wrong, hint) = of_a_word(error, &command).or_else(|| of_kind(error, usage, &command))?;
+    let text = format!("error: {}\nhint: {}\n", on_one_line(&wrong), on_one_line(&hint));
     Some(escaped(&text, &['\n', '\t']).into_owned())
 }
 
@@ -98,87 +102,79 @@ fn context(error: &Error, kind: ContextKind) -> &[String] {
     }
 }
 
-/// The text about a flag or a word from another place.
-fn of_a_word(error: &Error, command: &str) -> Option<String> {
+/// What is wrong, and the way out.
+type Explained = (String, String);
+
+/// Of a flag or a word from another place.
+fn of_a_word(error: &Error, command: &str) -> Option<Explained> {
     let word = |kind| context(error, kind).first().and_then(|word| word.split('=').next());
     match error.kind() {
-        ErrorKind::MissingSubcommand if command.is_empty() => Some(START.to_owned()),
         ErrorKind::UnknownArgument => {
             let word = word(ContextKind::InvalidArg)?;
             let is_flag = word.starts_with('-');
             let is_near = error.get(ContextKind::SuggestedArg).is_some();
             if is_flag { of_flag(word, command, is_near) } else { of_word(word, command) }
         }
-        ErrorKind::InvalidSubcommand => of_command(word(ContextKind::InvalidSubcommand)?, command),
+        ErrorKind::InvalidSubcommand => of_word(word(ContextKind::InvalidSubcommand)?, command),
         _ => None,
     }
 }
 
-fn of_flag(flag: &str, command: &str, is_near: bool) -> Option<String> {
+fn of_flag(flag: &str, command: &str, is_near: bool) -> Option<Explained> {
     let tried = TRIED.iter().find(|(flags, commands, ..)| {
         flags.contains(&flag) && (commands.is_empty() || commands.contains(&command))
     });
     match tried {
-        Some((.., wrong, hint)) => Some(two_lines(&format!("{flag}: {wrong}"), hint)),
+        Some((.., wrong, hint)) => Some((format!("{flag}: {wrong}"), (*hint).to_owned())),
         // clap names the near one.
         None if is_near => None,
         None => {
             let program = format!("sunlake {command}");
             let program = program.trim_end();
-            Some(two_lines(
-                &format!("{flag}: {program} has no such flag"),
-                &format!("its flags: `{program} --help`"),
-            ))
+            Some((format!("{flag}: {program} has no such flag"), format!("its flags: `{program} --help`")))
         }
     }
 }
 
-/// A word too many.
-fn of_word(word: &str, command: &str) -> Option<String> {
-    match command {
-        "run" | "plan" => Some(two_lines(
-            &format!("{word}: a {command} is of one pipeline"),
-            "name one; for more, start the program again",
-        )),
-        "query" => Some(two_lines(
-            &format!("{word}: a query is one word for the shell"),
+/// A word too many, or a command that there is not.
+fn of_word(word: &str, command: &str) -> Option<Explained> {
+    let (wrong, hint) = match command {
+        "run" | "plan" => {
+            (format!("{word}: a {command} is of one pipeline"), "name one; for more, start the program again")
+        }
+        "query" => (
+            format!("{word}: a query is one word for the shell"),
             "put it in double quotes: sunlake query \"SELECT county FROM filings\"",
-        )),
-        _ => None,
-    }
-}
-
-/// A command that there is not.
-fn of_command(word: &str, command: &str) -> Option<String> {
-    match command {
-        "" if built_in::pipeline(word).is_some() => Some(two_lines(
-            &format!("{word} is a pipeline, not a command"),
-            &format!("run it: `sunlake run {word}`"),
-        )),
-        "" if word == "version" => Some(two_lines("version is a flag", "sunlake --version")),
-        "" => of_subcommand(word),
-        "export" if word == "parquet" => Some(two_lines(
-            "the files of a lake are Parquet already",
+        ),
+        "" if built_in::pipeline(word).is_some() => {
+            let hint = format!("run it: `sunlake run {word}`");
+            return Some((format!("{word} is a pipeline, not a command"), hint));
+        }
+        "" if word == "version" => ("version is a flag".to_owned(), "sunlake --version"),
+        "" => return of_subcommand(word),
+        "export" if word == "parquet" => (
+            "the files of a lake are Parquet already".to_owned(),
             "read them where they are, such as output/current/filings/**/*.parquet",
-        )),
-        "export" => Some(two_lines(
-            &format!("{word}: there is no such export"),
+        ),
+        "export" => (
+            format!("{word}: there is no such export"),
             "name one first, then its path: `sunlake export csv|duckdb|delta|ducklake PATH`",
-        )),
-        _ => None,
-    }
+        ),
+        _ => return None,
+    };
+    Some((wrong, hint.to_owned()))
 }
 
 /// A command of a command, typed alone, such as `rollback`.
-fn of_subcommand(word: &str) -> Option<String> {
+fn of_subcommand(word: &str) -> Option<Explained> {
     let line = command_line();
     let above = line.get_subcommands().filter(|command| command.find_subcommand(word).is_some());
     let full: Vec<String> = above.map(|command| format!("`sunlake {} {word}`", command.get_name())).collect();
-    (!full.is_empty()).then(|| two_lines(&format!("{word} is a part of another command"), &full.join(" or ")))
+    (!full.is_empty()).then(|| (format!("{word} is a part of another command"), full.join(" or ")))
 }
 
 /// clap's error in the form of other errors: what is wrong on one line, and the way out on the next.
-fn of_kind(error: &Error, usage: &str, command: &str) -> Option<String> {
+fn of_kind(error: &Error, usage: &str, command: &str) -> Option<Explained> {
     let all = |kind, between| context(error, kind).join(between);
     let (arg, value) = (all(ContextKind::InvalidArg, " "), all(ContextKind::InvalidValue, " "));
     let near = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
@@ -226,11 +222,7 @@ fn of_kind(error: &Error, usage: &str, command: &str) -> Option<String> {
     if let Some(near) = near.iter().find(|near| !near.is_empty()) {
         hint = format!("did you mean '{near}'?");
     }
-    Some(two_lines(&wrong, &hint))
-}
-
-fn two_lines(error: &str, hint: &str) -> String {
-    format!("error: {}\nhint: {}\n", on_one_line(error), on_one_line(hint))
+    Some((wrong, hint))
 }
 
 #[cfg(test)]

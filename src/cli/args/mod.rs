@@ -18,10 +18,10 @@ mod values;
 
 pub use ask::{ChangesArguments, QueryArguments, RowFormat};
 pub use commands::{
-    Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, Schedule, SchemaOf,
-    Selection, SnapshotCommand,
+    Cli, Command, Common, CsvFlags, DeltaFlags, DuckdbFlags, DucklakeFlags, ExportCommand, KeysCommand,
+    LogFormat, Numbered, PruneFlags, Schedule, SchemaOf, Selection, SnapshotCommand,
 };
 pub use help::command_line;
 pub use mistakes::explain;
 pub use serve::ServeArguments;
-pub use values::{BaseUrl, Expiry, Since, SnapshotName, without_empty_variables};
+pub use values::{Expiry, Since, SnapshotName, without_empty_variables};

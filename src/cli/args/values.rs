@@ -4,7 +4,7 @@ use crate::contract::county::FLORIDA_COUNTIES;
 use crate::contract::hint::{NEAR, nearest};
 use crate::contract::plan::Plan;
 use crate::contract::reference::EntityType;
-use clap::builder::{PathBufValueParser, PossibleValue, Resettable, StringValueParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValue, Resettable, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error};
 use clap::parser::ValueSource;
 use clap::{Arg, Command};
@@ -59,38 +59,6 @@ pub fn without_empty_variables(command: Command, is_empty: &dyn Fn(&OsStr) -> bo
     let command = command
         .mut_args(|arg| if arg.get_env().is_some_and(is_empty) { arg.env(Resettable::Reset) } else { arg });
     command.mut_subcommands(|command| without_empty_variables(command, is_empty))
-}
-
-/// Address of the API, and whether it was typed: one in a variable may be meant for other commands.
-#[derive(Debug, Clone)]
-pub struct BaseUrl {
-    /// The address.
-    pub url: String,
-    /// Whether it is on the command line.
-    pub is_typed: bool,
-}
-
-/// Parser of [`BaseUrl`].
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BaseUrlParser;
-
-impl TypedValueParser for BaseUrlParser {
-    type Value = BaseUrl;
-
-    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<BaseUrl, Error> {
-        self.parse_ref_(command, arg, value, ValueSource::CommandLine)
-    }
-
-    fn parse_ref_(
-        &self,
-        command: &Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-        source: ValueSource,
-    ) -> Result<BaseUrl, Error> {
-        let url = named(StringValueParser::new()).parse_ref_(command, arg, value, source)?;
-        Ok(BaseUrl { url, is_typed: source == ValueSource::CommandLine })
-    }
 }
 
 /// A snapshot as typed.

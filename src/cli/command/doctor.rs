@@ -15,6 +15,7 @@ use crate::lake::{Lake, LakeError};
 use jiff::civil::{Date, date};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// A larger difference from the API's clock is noted.
@@ -78,7 +79,7 @@ pub(crate) async fn doctor(session: &Session<'_>) -> Result<u8, CommandError> {
     }
     let code = worst(&findings);
     let value = serde_json::json!({ "findings": findings, "requests": requests, "exit_code": code });
-    session.report(&value, || text(&findings, requests))?;
+    session.report(&value, |screen| screen.write_str(&text(&findings, requests)))?;
     Ok(code)
 }
 
@@ -126,16 +127,12 @@ fn of_lake(session: &Session<'_>, lake: &Lake) -> Result<Vec<Finding>, CommandEr
 /// Free space on the disk of the lake, or of the folder it will be made in.
 fn free_space(root: &Path) -> Finding {
     let folder = nearest(root);
-    let free = match fs4::available_space(&folder) {
-        Ok(free) => free,
-        Err(error) => {
-            return bad("disk", exit::STORAGE, format!("{}: {}", folder.display(), with_causes(&error)));
+    match fs4::available_space(&folder) {
+        Err(error) => bad("disk", exit::STORAGE, format!("{}: {}", folder.display(), with_causes(&error))),
+        Ok(free) => {
+            let what = format!("{} MiB free at {}", free >> 20, folder.display());
+            if free < LEAST_SPACE { bad("disk", exit::STORAGE, what) } else { good("disk", what) }
         }
-    };
-    let what = format!("{} MiB free at {}", free >> 20, folder.display());
-    match free {
-        ..LEAST_SPACE => bad("disk", exit::STORAGE, what),
-        _ => good("disk", what),
     }
 }
 
@@ -156,16 +153,11 @@ fn storage(session: &Session<'_>, lake: &Lake) -> Result<Finding, CommandError> 
         });
     }
     let folder = nearest(lake.root());
-    Ok(match tempfile::tempfile_in(&folder) {
-        Ok(_) => {
-            note("storage", format!("there is no lake at {lake} yet; {} can be written to", folder.display()))
-        }
-        Err(error) => {
-            let what = format!(
-                "there is no lake at {lake} yet, and {} cannot be written to: {}",
-                folder.display(),
-                with_causes(&error)
-            );
+    let (made, place) = (tempfile::tempfile_in(&folder), folder.display());
+    Ok(match made.map_err(|error| with_causes(&error)) {
+        Ok(_) => note("storage", format!("there is no lake at {lake} yet; {place} can be written to")),
+        Err(why) => {
+            let what = format!("there is no lake at {lake} yet, and {place} cannot be written to: {why}");
             bad("storage", exit::STORAGE, what)
         }
     })
@@ -198,14 +190,14 @@ async fn account(session: &Session<'_>, lake: &Lake) -> Result<(Vec<Finding>, u6
     let (key, key_in) =
         api_key(session.world).map_err(|error| note("key", format!("not checked: {error}")))?;
     let no_address = || note("key", "not checked: no address of the API in --base-url or SUNLAKE_BASE_URL");
-    let base_url = &session.common.base_url.as_ref().ok_or_else(no_address)?.url;
+    let base_url = session.common.base_url.as_ref().ok_or_else(no_address)?;
     let access = Access::of_flag(base_url, key, key_in).map_err(|error| failed("key", error))?;
     let (key, now) = (access.key.clone(), session.world.now);
     let (_switch, stop) = StopSwitch::new();
     let ledger = Ledger::of(&state_dir(session, lake), base_url, &key);
     let bounds = Bounds { max_requests: Some(1), ..Bounds::default() };
-    let mut config = ClientConfig::new(base_url);
-    config.attempts = 1;
+    let base_url = base_url.to_owned();
+    let config = ClientConfig { base_url, attempts: Some(1), ..ClientConfig::default() };
     let client = Client::new(config, key, Budget::new(ledger, now, bounds, stop), now)
         .map_err(|error| failed("key", access.with_context(error)))?;
     let mut findings = match client.account().await {

@@ -2,10 +2,10 @@
 
 use super::ask::in_duckdb::with_duckdb;
 use crate::aggregate::choose_businesses;
-use crate::cli::args::{ExportCommand, Selection, SnapshotName};
+use crate::cli::args::{CsvFlags, DeltaFlags, DuckdbFlags, DucklakeFlags, ExportCommand, SnapshotName};
 use crate::cli::context::open_lake::{open_lake, snapshot_number};
 use crate::cli::exit::CommandError;
-use crate::cli::output::words::{count, lines, snapshots};
+use crate::cli::output::words::{count, snapshots};
 use crate::cli::session::Session;
 use crate::export::csv::export_csv;
 use crate::export::delta::export_delta;
@@ -16,19 +16,14 @@ use crate::lake::{Commit, Lake};
 use serde_json::json;
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::path::Path;
 
 pub(crate) fn export(session: &Session<'_>, command: &ExportCommand) -> Result<u8, CommandError> {
     let lake = open_lake(session)?;
     match command {
-        ExportCommand::Csv { path, what, condition, raw } => {
-            csv(session, &lake, path, what, condition.as_deref(), *raw)
-        }
-        ExportCommand::Duckdb { file, what, duckdb } => database(session, &lake, file, what, duckdb),
-        ExportCommand::Delta { path, snapshot, copy } => {
-            delta(session, &lake, path, of(&lake, *snapshot)?, *copy)
-        }
-        ExportCommand::Ducklake { file, duckdb, force } => ducklake(session, &lake, file, duckdb, *force),
+        ExportCommand::Csv(flags) => csv(session, &lake, flags),
+        ExportCommand::Duckdb(flags) => database(session, &lake, flags),
+        ExportCommand::Delta(flags) => delta(session, &lake, flags),
+        ExportCommand::Ducklake(flags) => ducklake(session, &lake, flags),
     }
 }
 
@@ -37,25 +32,17 @@ fn of(lake: &Lake, name: Option<SnapshotName>) -> Result<Option<u64>, CommandErr
     name.map(|name| snapshot_number(lake, name)).transpose()
 }
 
-fn csv(
-    session: &Session<'_>,
-    lake: &Lake,
-    folder: &Path,
-    what: &Selection,
-    condition: Option<&str>,
-    raw: bool,
-) -> Result<u8, CommandError> {
+fn csv(session: &Session<'_>, lake: &Lake, flags: &CsvFlags) -> Result<u8, CommandError> {
+    let CsvFlags { path: folder, what, condition, raw } = flags;
     check_target(folder, "folder")?;
     let commit = snapshot(lake, of(lake, what.snapshot)?)?;
-    let chosen = condition.map(|condition| businesses(lake, &commit, condition)).transpose()?;
-    let files = export_csv(lake, &commit, folder, &what.tables, chosen.as_ref(), raw, what.force)?;
-    session.report(&json!({ "snapshot": commit.snapshot, "path": folder, "files": files }), || {
-        lines(|text| {
-            for file in &files {
-                writeln!(text, "{}: {}", file.path.display(), count(file.rows, "row"))?;
-            }
-            writeln!(text, "{} of snapshot {}", count(files.len() as u64, "table"), commit.snapshot)
-        })
+    let chosen = condition.as_ref().map(|condition| businesses(lake, &commit, condition)).transpose()?;
+    let files = export_csv(lake, &commit, folder, &what.tables, chosen.as_ref(), *raw, what.force)?;
+    session.report(&json!({ "snapshot": commit.snapshot, "path": folder, "files": files }), |text| {
+        for file in &files {
+            writeln!(text, "{}: {}", file.path.display(), count(file.rows, "row"))?;
+        }
+        writeln!(text, "{} of snapshot {}", count(files.len() as u64, "table"), commit.snapshot)
     })
 }
 
@@ -66,61 +53,44 @@ fn businesses(lake: &Lake, commit: &Commit, condition: &str) -> Result<HashSet<i
     Ok(chosen.map_err(|error| with_duckdb(lake, error, &sql))?.into_iter().collect())
 }
 
-fn database(
-    session: &Session<'_>,
-    lake: &Lake,
-    file: &Path,
-    what: &Selection,
-    program: &Path,
-) -> Result<u8, CommandError> {
-    let (commit, rows) =
-        export_duckdb(lake, file, of(lake, what.snapshot)?, &what.tables, program, what.force)?;
-    session.report(&json!({ "snapshot": commit.snapshot, "path": file, "rows": rows }), || {
+fn database(session: &Session<'_>, lake: &Lake, flags: &DuckdbFlags) -> Result<u8, CommandError> {
+    let DuckdbFlags { file, what, duckdb } = flags;
+    let snapshot = of(lake, what.snapshot)?;
+    let (commit, rows) = export_duckdb(lake, file, snapshot, &what.tables, duckdb, what.force)?;
+    session.report(&json!({ "snapshot": commit.snapshot, "path": file, "rows": rows }), |text| {
         let (path, tables) = (file.display(), count(rows.len() as u64, "table"));
-        format!("{path}: {tables} of snapshot {}\n", commit.snapshot)
+        writeln!(text, "{path}: {tables} of snapshot {}", commit.snapshot)
     })
 }
 
-fn delta(
-    session: &Session<'_>,
-    lake: &Lake,
-    folder: &Path,
-    newest: Option<u64>,
-    copy: bool,
-) -> Result<u8, CommandError> {
-    let report = export_delta(lake, folder, newest, copy)?;
+fn delta(session: &Session<'_>, lake: &Lake, flags: &DeltaFlags) -> Result<u8, CommandError> {
+    let folder = &flags.path;
+    let report = export_delta(lake, folder, of(lake, flags.snapshot)?, flags.copy)?;
     let mut value = serde_json::to_value(&report).map_err(|error| CommandError::Bug(error.to_string()))?;
     value["path"] = json!(folder);
-    session.report(&value, || {
-        lines(|text| {
-            for made in &report.versions {
-                let (version, snapshot, removed) = (made.version, made.snapshot, made.removed);
-                let added = count(made.added as u64, "file");
-                writeln!(text, "version {version}: snapshot {snapshot}, {added} added, {removed} removed")?;
-            }
-            if !report.pruned.is_empty() {
-                writeln!(text, "left out, since their files were pruned: {}", snapshots(&report.pruned))?;
-            }
-            if report.versions.is_empty() {
-                writeln!(text, "{} has every snapshot", folder.display())?;
-            }
-            Ok(())
-        })
+    session.report(&value, |text| {
+        for made in &report.versions {
+            let (version, snapshot, removed) = (made.version, made.snapshot, made.removed);
+            let added = count(made.added as u64, "file");
+            writeln!(text, "version {version}: snapshot {snapshot}, {added} added, {removed} removed")?;
+        }
+        if !report.pruned.is_empty() {
+            writeln!(text, "left out, since their files were pruned: {}", snapshots(&report.pruned))?;
+        }
+        if report.versions.is_empty() {
+            writeln!(text, "{} has every snapshot", folder.display())?;
+        }
+        Ok(())
     })
 }
 
-fn ducklake(
-    session: &Session<'_>,
-    lake: &Lake,
-    file: &Path,
-    program: &Path,
-    force: bool,
-) -> Result<u8, CommandError> {
-    let made = export_ducklake(lake, file, program, force)?;
+fn ducklake(session: &Session<'_>, lake: &Lake, flags: &DucklakeFlags) -> Result<u8, CommandError> {
+    let DucklakeFlags { file, duckdb, force } = flags;
+    let made = export_ducklake(lake, file, duckdb, *force)?;
     let newest = made.commit.snapshot;
     let value = json!({ "snapshot": newest, "snapshots": made.snapshots, "path": file, "rows": made.rows });
-    session.report(&value, || {
+    session.report(&value, |text| {
         let (path, versions) = (file.display(), count(made.snapshots.len() as u64, "snapshot"));
-        format!("{path}: {versions} up to {newest}, {}\n", count(made.rows.len() as u64, "table"))
+        writeln!(text, "{path}: {versions} up to {newest}, {}", count(made.rows.len() as u64, "table"))
     })
 }

@@ -5,7 +5,6 @@ use crate::cli::context::folder::require_folder_of;
 use crate::cli::context::secret::warn_if_readable;
 use crate::cli::context::usage_place::usage_place;
 use crate::cli::exit::CommandError;
-use crate::cli::output::words::lines;
 use crate::cli::session::Session;
 use crate::contract::eastern::{eastern_day, plus_days};
 use crate::contract::escape::escaped;
@@ -16,7 +15,7 @@ use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde::Serialize;
 use serde_json::json;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -40,13 +39,15 @@ pub(crate) async fn keys(
             let made = KeyFile::change(file, |keys| keys.create(request, random, now)).map_err(refused)?;
             tracing::info!(id = made.id, "a key was created; it is shown only this once");
             let key = made.key.expose_secret();
-            session.report(&json!({ "id": made.id, "account": account, "key": key }), || format!("{key}\n"))
+            session.report(&json!({ "id": made.id, "account": account, "key": key }), |text| {
+                writeln!(text, "{key}")
+            })
         }
         KeysCommand::List { usage } => {
             let keys = KeyFile::read(file).map_err(refused)?;
             let uses = uses(&usage_place(session, usage.as_deref())?, &keys).await;
             let listed = listed(&keys, uses.as_ref(), session.now());
-            session.report(&json!({ "account": keys.accounts, "key": listed }), || list(&listed))
+            session.report(&json!({ "account": keys.accounts, "key": listed }), |text| list(text, &listed))
         }
         KeysCommand::Revoke { id } if id.starts_with(KEY_PREFIX) => {
             let error = CommandError::Settings("the id of a key is wanted, not the key".to_owned());
@@ -66,11 +67,9 @@ pub(crate) async fn keys(
                 }
                 revoked => revoked.map_err(refused)?,
             }
-            session.report(&json!({ "id": id, "revoked": true }), || {
+            session.report(&json!({ "id": id, "revoked": true }), |text| {
                 let file = file.display();
-                format!(
-                    "{id} is revoked in {file}; a server refuses it when it has read the file, within a second\n"
-                )
+                writeln!(text, "{id} is revoked in {file}; a server refuses it when it has read the file, within a second")
             })
         }
     }
@@ -114,26 +113,24 @@ fn listed<'a>(keys: &'a KeyFile, uses: Option<&LastUses>, now: Timestamp) -> Vec
     keys.keys.iter().map(listed).collect()
 }
 
-fn list(keys: &[Listed<'_>]) -> String {
-    lines(|text| {
-        for Listed { key, state, last_use, .. } in keys {
-            let state = match (state, key.revoked_at, key.expires_on) {
-                (KeyState::Revoked, Some(at), _) => format!("revoked {at}"),
-                (KeyState::Expired, _, Some(day)) => format!("expired {day}"),
-                (_, _, Some(day)) => format!("active, expires {day}"),
-                _ => "active".to_owned(),
-            };
-            let last_use = match last_use {
-                LastUse::At(at) => format!("last used {}", eastern_day(*at)),
-                LastUse::Never => "never used".to_owned(),
-                LastUse::NotThisMonth => "not used this month".to_owned(),
-                LastUse::Unknown => "last use unknown".to_owned(),
-            };
-            let scopes = key.scopes.join(",");
-            // A person may have written these into the file.
-            let [id, account, scopes] = [&key.id, &key.account, &scopes].map(|text| escaped(text, &[]));
-            writeln!(text, "{id}  {account}  {scopes}  {state}  {last_use}")?;
-        }
-        Ok(())
-    })
+fn list(text: &mut String, keys: &[Listed<'_>]) -> fmt::Result {
+    for Listed { key, state, last_use, .. } in keys {
+        let state = match (state, key.revoked_at, key.expires_on) {
+            (KeyState::Revoked, Some(at), _) => format!("revoked {at}"),
+            (KeyState::Expired, _, Some(day)) => format!("expired {day}"),
+            (_, _, Some(day)) => format!("active, expires {day}"),
+            _ => "active".to_owned(),
+        };
+        let last_use = match last_use {
+            LastUse::At(at) => format!("last used {}", eastern_day(*at)),
+            LastUse::Never => "never used".to_owned(),
+            LastUse::NotThisMonth => "not used this month".to_owned(),
+            LastUse::Unknown => "last use unknown".to_owned(),
+        };
+        let scopes = key.scopes.join(",");
+        // A person may have written these into the file.
+        let [id, account, scopes] = [&key.id, &key.account, &scopes].map(|text| escaped(text, &[]));
+        writeln!(text, "{id}  {account}  {scopes}  {state}  {last_use}")?;
+    }
+    Ok(())
 }

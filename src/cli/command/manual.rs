@@ -11,6 +11,7 @@ use clap::Command;
 use clap_complete::Shell;
 use schemars::generate::SchemaSettings;
 use serde_json::json;
+use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -56,8 +57,8 @@ pub(crate) fn man(session: &Session<'_>, folder: &Path) -> Result<u8, CommandErr
     }
     let files: Vec<&PathBuf> = pages.iter().map(|(path, _)| path).collect();
     let result = json!({ "path": folder, "files": files });
-    session
-        .report(&result, || format!("{}: {}\n", folder.display(), count(pages.len() as u64, "manual page")))
+    let pages = count(pages.len() as u64, "manual page");
+    session.report(&result, |text| writeln!(text, "{}: {pages}", folder.display()))
 }
 
 /// The pages of a command and of those below it, with their paths.

@@ -1,7 +1,7 @@
 //! The results of `run` and `plan` as text.
 
 use crate::cli::output::words::{
-    complete_days, count, duration, lines, noun, number, of_these_missing, open_days, prefixes, snapshots,
+    complete_days, count, duration, noun, number, of_these_missing, open_days, prefixes, snapshots,
 };
 use crate::contract::eastern::instant;
 use crate::pipeline::plan::estimate::Price;
@@ -9,7 +9,7 @@ use crate::pipeline::publish::summary::{CoverageSummary, Outcome, RunSummary};
 use crate::pipeline::state::registry::UnprovenPrefix;
 use jiff::civil::Date;
 use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -32,27 +32,25 @@ pub(super) struct Place<'p> {
 }
 
 /// The result of a run.
-pub(super) fn run(summary: &RunSummary, place: &Place<'_>) -> String {
-    lines(|text| {
-        if let Some(first) = &summary.finished_first {
-            did(text, first)?;
-        }
-        did(text, summary)?;
-        if place.is_invented {
-            writeln!(text, "sample     invented by sunlake: no business in it exists")?;
-        }
-        if let Some(pending) = summary.held {
-            writeln!(text, "pending    snapshot {pending} waits for review; look at it, then publish it:")?;
-            writeln!(text, "           sunlake snapshot show {pending}{}", place.lake_flag)?;
-            writeln!(text, "           sunlake snapshot accept {pending}{}", place.lake_flag)?;
-        }
-        run_again(text, summary, place)?;
-        whats_next(text, summary, place)
-    })
+pub(super) fn run(text: &mut String, summary: &RunSummary, place: &Place<'_>) -> fmt::Result {
+    if let Some(first) = &summary.finished_first {
+        did(text, first)?;
+    }
+    did(text, summary)?;
+    if place.is_invented {
+        writeln!(text, "sample     invented by sunlake: no business in it exists")?;
+    }
+    if let Some(pending) = summary.held {
+        writeln!(text, "pending    snapshot {pending} waits for review; look at it, then publish it:")?;
+        writeln!(text, "           sunlake snapshot show {pending}{}", place.lake_flag)?;
+        writeln!(text, "           sunlake snapshot accept {pending}{}", place.lake_flag)?;
+    }
+    run_again(text, summary, place)?;
+    whats_next(text, summary, place)
 }
 
 /// What a run did.
-fn did(text: &mut String, summary: &RunSummary) -> std::fmt::Result {
+fn did(text: &mut String, summary: &RunSummary) -> fmt::Result {
     read_and_requests(text, summary)?;
     coverage(text, &summary.coverage)?;
     registry_and_look_ups(text, summary)?;
@@ -70,7 +68,7 @@ fn did(text: &mut String, summary: &RunSummary) -> std::fmt::Result {
 }
 
 /// Why a run stopped, and the command that continues it.
-fn run_again(text: &mut String, summary: &RunSummary, place: &Place<'_>) -> std::fmt::Result {
+fn run_again(text: &mut String, summary: &RunSummary, place: &Place<'_>) -> fmt::Result {
     if let Some(reason) = &summary.stopped {
         writeln!(text, "stopped    {reason}")?;
     }
@@ -87,7 +85,7 @@ fn run_again(text: &mut String, summary: &RunSummary, place: &Place<'_>) -> std:
 }
 
 /// Where the result is, and how to look at it.
-fn whats_next(text: &mut String, summary: &RunSummary, place: &Place<'_>) -> std::fmt::Result {
+fn whats_next(text: &mut String, summary: &RunSummary, place: &Place<'_>) -> fmt::Result {
     if summary.outcome == Outcome::Failed || summary.snapshot.is_none() {
         return Ok(());
     }
@@ -99,7 +97,7 @@ fn whats_next(text: &mut String, summary: &RunSummary, place: &Place<'_>) -> std
     writeln!(text, "           sunlake changes{lake}")
 }
 
-fn read_and_requests(text: &mut String, summary: &RunSummary) -> std::fmt::Result {
+fn read_and_requests(text: &mut String, summary: &RunSummary) -> fmt::Result {
     let snapshot = summary.snapshot.map_or("no snapshot".to_owned(), |number| format!("snapshot {number}"));
     let (pipeline, today, outcome) = (&summary.pipeline, summary.today, summary.outcome.name());
     writeln!(text, "{pipeline} as of {today}: {outcome}, {snapshot}")?;
@@ -134,7 +132,7 @@ fn listing_name(label: &str) -> &str {
 }
 
 /// Complete days. A pipeline that reads the registry or look-ups has none.
-fn coverage(text: &mut String, coverage: &CoverageSummary) -> std::fmt::Result {
+fn coverage(text: &mut String, coverage: &CoverageSummary) -> fmt::Result {
     if coverage.days > 0 {
         let (complete, days) = coverage.calendar_days();
         let listings = coverage.listings.iter().map(String::as_str);
@@ -151,13 +149,12 @@ fn coverage(text: &mut String, coverage: &CoverageSummary) -> std::fmt::Result {
     }
     let (read, unread): (Vec<_>, Vec<_>) = coverage.incomplete.iter().partition(|day| day.expected.is_some());
     let unread: BTreeSet<Date> = unread.iter().map(|day| day.day).collect();
-    let read =
-        read.iter().map(|day| (day.day, day.entity_type.as_str(), day.landed, day.expected.unwrap_or(0)));
-    open_days(text, unread.len(), unread.last().copied(), read, LISTED_DAYS)
+    let read = read.iter().map(|day| (day.day, &*day.entity_type, day.landed, day.expected.unwrap_or(0)));
+    open_days(text, unread.len(), unread.last().copied(), &read.collect::<Vec<_>>(), LISTED_DAYS)
 }
 
 /// Progress of the registry and of look-ups, if the pipeline has them.
-fn registry_and_look_ups(text: &mut String, summary: &RunSummary) -> std::fmt::Result {
+fn registry_and_look_ups(text: &mut String, summary: &RunSummary) -> fmt::Result {
     if let Some(register) = &summary.register {
         writeln!(
             text,
@@ -195,42 +192,40 @@ fn registry_and_look_ups(text: &mut String, summary: &RunSummary) -> std::fmt::R
 }
 
 /// The estimate of a run.
-pub(super) fn price(price: &Price) -> String {
-    lines(|text| {
-        writeln!(text, "{} as of {}", price.pipeline, price.today)?;
-        for stage in &price.stages {
-            writeln!(
-                text,
-                "{:<12} {:>6} {:<6} {:>9} {:<4} {:>7} {}",
-                stage.name,
-                number(stage.slices),
-                noun(stage.slices, "slice"),
-                number(stage.rows),
-                noun(stage.rows, "row"),
-                number(stage.requests),
-                noun(stage.requests, "request")
-            )?;
-        }
-        let requests = count(price.requests, "request");
-        writeln!(text, "total        {requests}; the lower bound is {}", number(price.lower_bound))?;
-        let time = duration(Duration::from_secs_f64(price.minutes.max(0.0) * 60.0));
-        writeln!(text, "takes        {time} at the plan's rate")?;
-        let left = price.remaining;
+pub(super) fn price(text: &mut String, price: &Price) -> fmt::Result {
+    writeln!(text, "{} as of {}", price.pipeline, price.today)?;
+    for stage in &price.stages {
         writeln!(
             text,
-            "left         {} today, {} this month",
-            number(left.day.into()),
-            number(left.month.into())
+            "{:<12} {:>6} {:<6} {:>9} {:<4} {:>7} {}",
+            stage.name,
+            number(stage.slices),
+            noun(stage.slices, "slice"),
+            number(stage.rows),
+            noun(stage.rows, "row"),
+            number(stage.requests),
+            noun(stage.requests, "request")
         )?;
-        if price.fits {
-            writeln!(text, "fits         yes")
-        } else {
-            match price.complete_on {
-                Some(day) => {
-                    writeln!(text, "fits         no; it takes {}, until {day}", count(price.days, "day"))
-                }
-                None => writeln!(text, "fits         no, and not on any later day"),
+    }
+    let requests = count(price.requests, "request");
+    writeln!(text, "total        {requests}; the lower bound is {}", number(price.lower_bound))?;
+    let time = duration(Duration::from_secs_f64(price.minutes.max(0.0) * 60.0));
+    writeln!(text, "takes        {time} at the plan's rate")?;
+    let left = price.remaining;
+    writeln!(
+        text,
+        "left         {} today, {} this month",
+        number(left.day.into()),
+        number(left.month.into())
+    )?;
+    if price.fits {
+        writeln!(text, "fits         yes")
+    } else {
+        match price.complete_on {
+            Some(day) => {
+                writeln!(text, "fits         no; it takes {}, until {day}", count(price.days, "day"))
             }
+            None => writeln!(text, "fits         no, and not on any later day"),
         }
-    })
+    }
 }

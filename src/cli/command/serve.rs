@@ -6,7 +6,6 @@ use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake, way_t
 use crate::cli::context::secret::warn_if_readable;
 use crate::cli::context::usage_place::usage_place;
 use crate::cli::exit::{self, CommandError};
-use crate::cli::output::log::Log;
 use crate::cli::output::words::print;
 use crate::cli::session::{Session, Signals};
 use crate::serve::{
@@ -24,13 +23,10 @@ use tokio::sync::oneshot;
 /// Files a server has open apart from the sockets of its clients, rounded up.
 const OTHER_OPEN_FILES: u64 = 64;
 
-pub(crate) async fn serve(
-    session: &Session<'_>,
-    arguments: &ServeArguments,
-    log: &Log,
-) -> Result<u8, CommandError> {
+pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> Result<u8, CommandError> {
     let (listener, address) = bind(&arguments.listen).await?;
-    let tls = tls_files(arguments);
+    let tls = arguments.tls_cert.clone().zip(arguments.tls_key.clone());
+    let tls = tls.map(|(cert, key)| TlsFiles { cert, key });
     warn_if_in_the_clear(address, tls.is_some(), arguments.public_url.as_deref());
     let metrics = bind_metrics(arguments).await?;
     let demo = if arguments.demo { Some(ServedDemo::make(session).await?) } else { None };
@@ -50,7 +46,7 @@ pub(crate) async fn serve(
         today: demo.as_ref().map(|_| session.today).or(session.common.today),
         tls,
         public_url: arguments.public_url.clone(),
-        origins: Origins::new(arguments.cors_origin.clone()),
+        origins: Origins(arguments.cors_origin.clone()),
         random: session.random("request ids")?,
         connections: ConnectionLimits {
             all: connections(arguments.max_connections, (session.world.max_open_files)()),
@@ -59,7 +55,7 @@ pub(crate) async fn serve(
         },
         linger: DEFAULT_LINGER,
         metrics,
-        log_lines_dropped: log.dropped.clone(),
+        log_lines_dropped: session.log.dropped.clone(),
     };
     let mut signals = Signals::listen()?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };
@@ -80,11 +76,6 @@ pub(crate) async fn serve(
     }
     serving.await?;
     Ok(exit::DONE)
-}
-
-fn tls_files(arguments: &ServeArguments) -> Option<TlsFiles> {
-    let (cert, key) = arguments.tls_cert.clone().zip(arguments.tls_key.clone())?;
-    Some(TlsFiles { cert, key })
 }
 
 /// Warns when keys would cross a network as they are: no TLS here, and no word of a proxy that has it.

@@ -1,6 +1,6 @@
 //! `snapshot`: lists, shows, compares, pins, publishes and prunes snapshots.
 
-use super::snapshot_text::{Detail, about, compared, listed, pruned};
+use super::snapshot_text::{about, compared, detail, listed, pruned, shown};
 use crate::cli::args::{PruneFlags, SnapshotCommand};
 use crate::cli::context::open_lake::{open_lake, require_lake, require_snapshot, snapshot_number};
 use crate::cli::exit::CommandError;
@@ -21,16 +21,16 @@ pub(crate) fn snapshot(session: &Session<'_>, command: &SnapshotCommand) -> Resu
     match command {
         SnapshotCommand::List => {
             let history = lake.history()?;
-            session.report(&json!({ "snapshots": history }), || listed(&history, &lake))
+            session.report(&json!({ "snapshots": history }), |text| listed(text, &history, &lake))
         }
         SnapshotCommand::Show(which) => {
             let (entry, commit) = lake.snapshot(number(which.snapshot)?)?;
-            let detail = Detail::of(&lake, entry, &commit);
-            session.report(&detail, || detail.text())
+            let detail = detail(&lake, &entry, &commit);
+            session.report(&detail, |text| shown(text, &lake, &entry, &commit))
         }
         SnapshotCommand::Diff { before, after } => {
             let diff = lake.diff(number(*before)?, number(*after)?)?;
-            session.report(&diff, || compared(&diff))
+            session.report(&diff, |text| compared(text, &diff))
         }
         SnapshotCommand::Pin(which) => pin(session, &lake, number(which.snapshot)?, true),
         SnapshotCommand::Unpin(which) => pin(session, &lake, number(which.snapshot)?, false),
@@ -49,7 +49,7 @@ fn pin(session: &Session<'_>, lake: &Lake, snapshot: u64, pinned: bool) -> Resul
         (false, false) => "was not pinned",
     };
     let value = json!({ "snapshot": snapshot, "pinned": pinned, "changed": changed });
-    session.report(&value, || about(snapshot, text))
+    session.report(&value, |out| about(out, snapshot, text))
 }
 
 fn roll_back(session: &Session<'_>, lake: &Lake, snapshot: u64) -> Result<u8, CommandError> {
@@ -60,12 +60,13 @@ fn roll_back(session: &Session<'_>, lake: &Lake, snapshot: u64) -> Result<u8, Co
     }
     let published = commit.map(|commit| commit.snapshot);
     let value = json!({ "restored": snapshot, "snapshot": published.unwrap_or(snapshot) });
-    session.report(&value, || match published {
-        Some(new) => about(
-            new,
-            &format!("has the tables of snapshot {snapshot}; the next run reads later changes again"),
-        ),
-        None => about(snapshot, "is what readers see already"),
+    session.report(&value, |text| match published {
+        Some(new) => {
+            let what =
+                format!("has the tables of snapshot {snapshot}; the next run reads later changes again");
+            about(text, new, &what)
+        }
+        None => about(text, snapshot, "is what readers see already"),
     })
 }
 
@@ -74,7 +75,7 @@ fn accept(session: &Session<'_>, lake: &Lake, snapshot: u64) -> Result<u8, Comma
     let commit = lake.publish_pending(&lock, snapshot)?;
     write_newest(lake, true, None)?;
     let value = json!({ "snapshot": commit.snapshot, "accepted": true });
-    session.report(&value, || about(commit.snapshot, "is published; readers see it"))
+    session.report(&value, |text| about(text, commit.snapshot, "is published; readers see it"))
 }
 
 fn prune(session: &Session<'_>, lake: &Lake, flags: &PruneFlags) -> Result<u8, CommandError> {
@@ -109,5 +110,5 @@ fn prune(session: &Session<'_>, lake: &Lake, flags: &PruneFlags) -> Result<u8, C
     let value = json!({
         "dry_run": flags.dry_run, "snapshots": pruning.snapshots, "held": pruning.pending, "runs": pruning.runs,
     });
-    session.report(&value, || pruned(&pruning, flags.dry_run))
+    session.report(&value, |text| pruned(text, &pruning, flags.dry_run))
 }

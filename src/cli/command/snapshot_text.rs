@@ -1,19 +1,21 @@
 //! Snapshots, differences and pruned files as text.
 
 use crate::cli::context::open_lake::no_snapshot;
-use crate::cli::output::words::{count, lines, noun, number, snapshots};
+use crate::cli::output::words::{count, noun, number, snapshots};
 use crate::contract::eastern::instant;
 use crate::contract::hint::MAKE_SNAPSHOT;
-use crate::lake::{Commit, DiffKind, Example, Lake, Pruning, SnapshotDiff, SnapshotEntry, SnapshotState};
+use crate::lake::{
+    Commit, DiffKind, Example, Lake, Pruning, SnapshotDiff, SnapshotEntry, SnapshotState, TableManifest,
+};
 use crate::pipeline::state::RunState;
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::path::PathBuf;
 
 /// A sentence about a snapshot.
-pub(super) fn about(snapshot: u64, what: &str) -> String {
-    format!("snapshot {snapshot} {what}\n")
+pub(super) fn about(text: &mut String, snapshot: u64, what: &str) -> fmt::Result {
+    writeln!(text, "snapshot {snapshot} {what}")
 }
 
 const fn state(standing: SnapshotState) -> &'static str {
@@ -30,158 +32,123 @@ fn size(bytes: u64) -> String {
 }
 
 /// The history of the lake.
-pub(super) fn listed(history: &[SnapshotEntry], lake: &Lake) -> String {
+pub(super) fn listed(text: &mut String, history: &[SnapshotEntry], lake: &Lake) -> fmt::Result {
     if history.is_empty() {
-        return format!("{}; {MAKE_SNAPSHOT}\n", no_snapshot(lake));
+        return writeln!(text, "{}; {MAKE_SNAPSHOT}", no_snapshot(lake));
     }
-    lines(|text| {
-        for entry in history {
-            let mark = if entry.current { '*' } else { ' ' };
-            write!(
-                text,
-                "{mark} {:>6}  {}  {:>10} {:<7}  {:>11}  {:<9}",
-                entry.snapshot,
-                entry.today,
-                number(entry.filings),
-                noun(entry.filings, "filing"),
-                size(entry.bytes),
-                state(entry.state),
-            )?;
-            if entry.pinned {
-                write!(text, "  pinned")?;
-            }
-            if let Some(restored) = entry.restores {
-                write!(text, "  restores {restored}")?;
-            }
-            writeln!(text, "  {}", entry.run_id)?;
+    for entry in history {
+        let mark = if entry.current { '*' } else { ' ' };
+        write!(
+            text,
+            "{mark} {:>6}  {}  {:>10} {:<7}  {:>11}  {:<9}",
+            entry.snapshot,
+            entry.today,
+            number(entry.filings),
+            noun(entry.filings, "filing"),
+            size(entry.bytes),
+            state(entry.state),
+        )?;
+        if entry.pinned {
+            write!(text, "  pinned")?;
         }
-        Ok(())
-    })
+        if let Some(restored) = entry.restores {
+            write!(text, "  restores {restored}")?;
+        }
+        writeln!(text, "  {}", entry.run_id)?;
+    }
+    Ok(())
+}
+
+/// The contents of one snapshot, as `--json` prints them.
+pub(super) fn detail(lake: &Lake, entry: &SnapshotEntry, commit: &Commit) -> Value {
+    let snapshot = lake.open_snapshot(commit);
+    let table = |(name, table): (&String, &TableManifest)| {
+        let files: Vec<PathBuf> = table.files.iter().map(|file| snapshot.path_for_user(file)).collect();
+        (name.clone(), json!({ "rows": table.rows, "bytes": bytes(table), "files": files }))
+    };
+    let state = RunState::of(Some(commit));
+    let source = state.source.map(|source| source.to_string());
+    let mut value = json!(entry);
+    value["path"] = json!(snapshot.folder_for_user());
+    value["requests_sent"] = json!(commit.requests_sent);
+    value["tables"] = Value::Object(commit.tables.iter().map(table).collect());
+    value["checks"] = commit.checks.clone();
+    value["state"] = json!({ "source": source, "learned_listings": state.shares.len() });
+    value
+}
+
+fn bytes(table: &TableManifest) -> u64 {
+    table.files.iter().map(|file| file.bytes).sum()
 }
 
 /// The contents of one snapshot.
-#[derive(Debug, Serialize)]
-pub(super) struct Detail {
-    #[serde(flatten)]
-    entry: SnapshotEntry,
-    path: PathBuf,
-    /// Address of the lake, if it is in an object store.
-    #[serde(skip)]
-    address: Option<String>,
-    requests_sent: u64,
-    tables: BTreeMap<String, TableDetail>,
-    checks: serde_json::Value,
-    state: StateDetail,
-}
-
-#[derive(Debug, Serialize)]
-struct TableDetail {
-    rows: u64,
-    bytes: u64,
-    files: Vec<PathBuf>,
-}
-
-/// A summary of the run state in the commit.
-#[derive(Debug, Serialize)]
-struct StateDetail {
-    source: Option<String>,
-    learned_listings: usize,
-}
-
-impl Detail {
-    pub(super) fn of(lake: &Lake, entry: SnapshotEntry, commit: &Commit) -> Self {
-        let snapshot = lake.open_snapshot(commit);
-        let path = snapshot.folder_for_user();
-        let tables = commit.tables.iter().map(|(name, table)| {
-            let bytes = table.files.iter().map(|file| file.bytes).sum();
-            let files = table.files.iter().map(|file| snapshot.path_for_user(file)).collect();
-            (name.clone(), TableDetail { rows: table.rows, bytes, files })
-        });
-        let state = RunState::from_commit(&commit.state);
-        Self {
-            address: (!path.starts_with(lake.root())).then(|| lake.to_string()),
-            path,
-            requests_sent: commit.requests_sent,
-            tables: tables.collect(),
-            checks: commit.checks.clone(),
-            state: StateDetail {
-                source: state.source.map(|source| source.to_string()),
-                learned_listings: state.shares.len(),
-            },
-            entry,
-        }
+pub(super) fn shown(text: &mut String, lake: &Lake, entry: &SnapshotEntry, commit: &Commit) -> fmt::Result {
+    let pinned = if entry.pinned { ", pinned" } else { "" };
+    writeln!(text, "snapshot {}, {}{pinned}", entry.snapshot, state(entry.state))?;
+    let parent = entry.parent.map_or("nothing".to_owned(), |parent| format!("snapshot {parent}"));
+    writeln!(
+        text,
+        "made       {} by run {}, as of {}, from {parent}",
+        instant(entry.committed_at),
+        entry.run_id,
+        entry.today
+    )?;
+    if let Some(restored) = entry.restores {
+        writeln!(text, "restores   snapshot {restored}")?;
     }
-
-    pub(super) fn text(&self) -> String {
-        lines(|text| {
-            let entry = &self.entry;
-            let pinned = if entry.pinned { ", pinned" } else { "" };
-            writeln!(text, "snapshot {}, {}{pinned}", entry.snapshot, state(entry.state))?;
-            let parent = entry.parent.map_or("nothing".to_owned(), |parent| format!("snapshot {parent}"));
+    writeln!(text, "requests   {}", number(commit.requests_sent))?;
+    let of_run = RunState::of(Some(commit));
+    let source = of_run.source.map_or("an unknown source".to_owned(), |source| source.to_string());
+    let listings = count(of_run.shares.len() as u64, "listing");
+    writeln!(text, "state      read from {source}; {listings} learned")?;
+    for finding in commit.checks["findings"].as_array().into_iter().flatten() {
+        writeln!(text, "check      {}", finding.as_str().unwrap_or_default())?;
+    }
+    for (name, table) in &commit.tables {
+        let (rows, size) = (number(table.rows), size(bytes(table)));
+        let (word, files) = (noun(table.rows, "row"), count(table.files.len() as u64, "file"));
+        writeln!(text, "  {name:<28} {rows:>10} {word:<4}  {size:>11}  {files}")?;
+    }
+    if entry.state != SnapshotState::Pruned {
+        let (folder, snapshot) = (lake.open_snapshot(commit).folder_for_user(), entry.snapshot);
+        let path = folder.display();
+        writeln!(text, "path       {path}")?;
+        if folder.starts_with(lake.root()) {
             writeln!(
                 text,
-                "made       {} by run {}, as of {}, from {parent}",
-                instant(entry.committed_at),
-                entry.run_id,
-                entry.today
+                "try        duckdb -c \"SELECT count(*) FROM '{path}/filings/**/*.parquet' WHERE listed\""
             )?;
-            if let Some(restored) = entry.restores {
-                writeln!(text, "restores   snapshot {restored}")?;
-            }
-            writeln!(text, "requests   {}", number(self.requests_sent))?;
-            let source = self.state.source.as_deref().unwrap_or("an unknown source");
-            let listings = count(self.state.learned_listings as u64, "listing");
-            writeln!(text, "state      read from {source}; {listings} learned")?;
-            for finding in self.checks["findings"].as_array().into_iter().flatten() {
-                writeln!(text, "check      {}", finding.as_str().unwrap_or_default())?;
-            }
-            for (name, table) in &self.tables {
-                let (rows, size) = (number(table.rows), size(table.bytes));
-                let (word, files) = (noun(table.rows, "row"), count(table.files.len() as u64, "file"));
-                writeln!(text, "  {name:<28} {rows:>10} {word:<4}  {size:>11}  {files}")?;
-            }
-            if entry.state != SnapshotState::Pruned {
-                let (path, snapshot) = (self.path.display(), entry.snapshot);
-                writeln!(text, "path       {path}")?;
-                match &self.address {
-                    None => writeln!(
-                        text,
-                        "try        duckdb -c \"SELECT count(*) FROM '{path}/filings/**/*.parquet' WHERE listed\""
-                    )?,
-                    Some(lake) => writeln!(
-                        text,
-                        "try        sunlake export duckdb snapshot-{snapshot}.duckdb --snapshot {snapshot} --lake {lake}"
-                    )?,
-                }
-            }
-            Ok(())
-        })
+        } else {
+            writeln!(
+                text,
+                "try        sunlake export duckdb snapshot-{snapshot}.duckdb --snapshot {snapshot} --lake {lake}"
+            )?;
+        }
     }
+    Ok(())
 }
 
 /// The differences of two snapshots.
-pub(super) fn compared(diff: &SnapshotDiff) -> String {
-    lines(|text| {
-        if diff.tables.is_empty() {
-            writeln!(text, "snapshots {} and {} have the same rows", diff.before, diff.after)?;
+pub(super) fn compared(text: &mut String, diff: &SnapshotDiff) -> fmt::Result {
+    if diff.tables.is_empty() {
+        writeln!(text, "snapshots {} and {} have the same rows", diff.before, diff.after)?;
+    }
+    for (name, table) in &diff.tables {
+        writeln!(
+            text,
+            "{name}: {} added, {} changed, {} vanished; {}, {} before",
+            number(table.added),
+            number(table.changed),
+            number(table.vanished),
+            count(table.rows_after, "row"),
+            number(table.rows_before)
+        )?;
+        for example in &table.examples {
+            writeln!(text, "  {}", example_line(example))?;
         }
-        for (name, table) in &diff.tables {
-            writeln!(
-                text,
-                "{name}: {} added, {} changed, {} vanished; {}, {} before",
-                number(table.added),
-                number(table.changed),
-                number(table.vanished),
-                count(table.rows_after, "row"),
-                number(table.rows_before)
-            )?;
-            for example in &table.examples {
-                writeln!(text, "  {}", example_line(example))?;
-            }
-        }
-        let left_out = diff.left_out.join(", ");
-        writeln!(text, "compared: all columns but {left_out}, which say when a run read a row")
-    })
+    }
+    let left_out = diff.left_out.join(", ");
+    writeln!(text, "compared: all columns but {left_out}, which say when a run read a row")
 }
 
 /// One differing row.
@@ -217,21 +184,19 @@ fn example_line(example: &Example) -> String {
 }
 
 /// What a prune deleted, or would delete.
-pub(super) fn pruned(pruning: &Pruning, dry_run: bool) -> String {
+pub(super) fn pruned(text: &mut String, pruning: &Pruning, dry_run: bool) -> fmt::Result {
     let deleted = if dry_run { "would be deleted" } else { "deleted" };
-    lines(|text| {
-        if *pruning == Pruning::default() {
-            return writeln!(text, "nothing {deleted}");
-        }
-        if !pruning.snapshots.is_empty() {
-            writeln!(text, "{deleted}: {}", snapshots(&pruning.snapshots))?;
-        }
-        if !pruning.pending.is_empty() {
-            writeln!(text, "{deleted}, pending review: {}", snapshots(&pruning.pending))?;
-        }
-        for run in &pruning.runs {
-            writeln!(text, "{deleted}: raw pages of run {run}")?;
-        }
-        Ok(())
-    })
+    if *pruning == Pruning::default() {
+        return writeln!(text, "nothing {deleted}");
+    }
+    if !pruning.snapshots.is_empty() {
+        writeln!(text, "{deleted}: {}", snapshots(&pruning.snapshots))?;
+    }
+    if !pruning.pending.is_empty() {
+        writeln!(text, "{deleted}, pending review: {}", snapshots(&pruning.pending))?;
+    }
+    for run in &pruning.runs {
+        writeln!(text, "{deleted}: raw pages of run {run}")?;
+    }
+    Ok(())
 }

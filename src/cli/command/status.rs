@@ -4,9 +4,7 @@ use crate::cli::context::open_lake::{
     existing_state_dir, no_snapshot, open_lake, require_lake, without_snapshot,
 };
 use crate::cli::exit::CommandError;
-use crate::cli::output::words::{
-    complete_days, count, lines, noun, number, of_these_missing, open_days, prefixes,
-};
+use crate::cli::output::words::{complete_days, count, noun, number, of_these_missing, open_days, prefixes};
 use crate::cli::session::Session;
 use crate::client::AccountUsed;
 use crate::contract::eastern::{instant, span_days};
@@ -16,7 +14,7 @@ use crate::lake::{Lake, RunRecord};
 use crate::pipeline::maintain::status::{LakeStatus, lake_status};
 use crate::pipeline::publish::report::write_report;
 use jiff::civil::Date;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::path::Path;
 
 /// Incomplete days that are listed.
@@ -28,7 +26,7 @@ pub(crate) fn status(session: &Session<'_>, tables: bool) -> Result<u8, CommandE
     let lake = open_lake(session)?;
     require_lake(&lake)?;
     let status = lake_status(&lake, &existing_state_dir(session, &lake), session.now())?;
-    session.report(&status, || status_text(&status, &lake, session, tables))
+    session.report(&status, |text| status_text(text, &status, &lake, session, tables))
 }
 
 pub(crate) fn report(session: &Session<'_>) -> Result<u8, CommandError> {
@@ -39,39 +37,43 @@ pub(crate) fn report(session: &Session<'_>) -> Result<u8, CommandError> {
     let path = write_report(&lake, &commit, None)?.display().to_string();
     let catalog = write_catalog(&lake, &commit)?;
     let value = serde_json::json!({ "snapshot": commit.snapshot, "report": path, "catalog": catalog });
-    session.report(&value, || format!("{path}\n"))
+    session.report(&value, |text| writeln!(text, "{path}"))
 }
 
 /// The state of a lake; with the rows of each table where they are asked for.
-fn status_text(status: &LakeStatus, lake: &Lake, session: &Session<'_>, tables: bool) -> String {
-    lines(|text| {
-        match status.snapshots.first() {
-            None if status.runs_now.is_some() => writeln!(text, "{}; a run makes it now", no_snapshot(lake))?,
-            None => writeln!(text, "{}; {MAKE_SNAPSHOT}", no_snapshot(lake))?,
-            Some(newest) => {
-                let (snapshot, at) = (newest.snapshot, instant(newest.committed_at));
-                let kept = status.snapshots.len();
-                writeln!(text, "lake       {lake}: snapshot {snapshot} of {at}, {kept} kept")?;
-                newest_day(text, status, session.today)?;
-                coverage(text, status)?;
-                register(text, status)?;
-            }
+fn status_text(
+    text: &mut String,
+    status: &LakeStatus,
+    lake: &Lake,
+    session: &Session<'_>,
+    tables: bool,
+) -> fmt::Result {
+    match status.snapshots.first() {
+        None if status.runs_now.is_some() => writeln!(text, "{}; a run makes it now", no_snapshot(lake))?,
+        None => writeln!(text, "{}; {MAKE_SNAPSHOT}", no_snapshot(lake))?,
+        Some(newest) => {
+            let (snapshot, at) = (newest.snapshot, instant(newest.committed_at));
+            let kept = status.snapshots.len();
+            writeln!(text, "lake       {lake}: snapshot {snapshot} of {at}, {kept} kept")?;
+            newest_day(text, status, session.today)?;
+            coverage(text, status)?;
+            register(text, status)?;
         }
-        // Addresses that were only tried have no requests this month.
-        let used = status.budgets.iter().filter(|account| account.used.month > 0);
-        used.into_iter().try_for_each(|account| quota(text, account))?;
-        runs(text, status)?;
-        for (table, rows) in status.rows.iter().filter(|_| tables) {
-            writeln!(text, "  {table:<28} {:>12} {}", number(*rows), noun(*rows, "row"))?;
-        }
-        match next(status, session) {
-            Some(next) => writeln!(text, "next       {next}"),
-            None => Ok(()),
-        }
-    })
+    }
+    // Addresses that were only tried have no requests this month.
+    let used = status.budgets.iter().filter(|account| account.used.month > 0);
+    used.into_iter().try_for_each(|account| quota(text, account))?;
+    runs(text, status)?;
+    for (table, rows) in status.rows.iter().filter(|_| tables) {
+        writeln!(text, "  {table:<28} {:>12} {}", number(*rows), noun(*rows, "row"))?;
+    }
+    match next(status, session) {
+        Some(next) => writeln!(text, "next       {next}"),
+        None => Ok(()),
+    }
 }
 
-fn newest_day(text: &mut String, status: &LakeStatus, today: Date) -> std::fmt::Result {
+fn newest_day(text: &mut String, status: &LakeStatus, today: Date) -> fmt::Result {
     let Some(day) = status.newest_complete else { return Ok(()) };
     let age = match span_days(day, today).saturating_sub(1) {
         0 => "today".to_owned(),
@@ -81,7 +83,7 @@ fn newest_day(text: &mut String, status: &LakeStatus, today: Date) -> std::fmt::
     writeln!(text, "newest     complete day {day}, {age}")
 }
 
-fn coverage(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
+fn coverage(text: &mut String, status: &LakeStatus) -> fmt::Result {
     if status.days_wanted == 0 {
         return Ok(());
     }
@@ -89,15 +91,13 @@ fn coverage(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
     let (complete, wanted) = (days.complete().count() as u64, days.wanted.len() as u64);
     let listings = days.listings.iter().map(String::as_str);
     writeln!(text, "coverage   {}", complete_days(complete, wanted, listings))?;
-    let open: Vec<_> =
-        status.coverage.iter().filter(|day| !day.complete || day.landed != day.expected).collect();
+    let open = status.coverage.iter().filter(|day| !day.complete || day.landed != day.expected);
     let rows = |rows: i64| rows.unsigned_abs();
-    let open =
-        open.iter().map(|day| (day.day, day.entity_type.as_str(), rows(day.landed), rows(day.expected)));
-    open_days(text, days.unread.len(), status.newest_unread, open, LISTED_DAYS)
+    let open = open.map(|day| (day.day, &*day.entity_type, rows(day.landed), rows(day.expected)));
+    open_days(text, days.unread.len(), status.newest_unread, &open.collect::<Vec<_>>(), LISTED_DAYS)
 }
 
-fn register(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
+fn register(text: &mut String, status: &LakeStatus) -> fmt::Result {
     let Some(register) = &status.register else { return Ok(()) };
     writeln!(
         text,
@@ -111,7 +111,7 @@ fn register(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
 }
 
 /// What an account has left, by this host's ledger: no request is sent for it.
-fn quota(text: &mut String, account: &AccountUsed) -> std::fmt::Result {
+fn quota(text: &mut String, account: &AccountUsed) -> fmt::Result {
     let used = account.used;
     match account.limits {
         Some(limits) => {
@@ -133,7 +133,7 @@ fn quota(text: &mut String, account: &AccountUsed) -> std::fmt::Result {
     )
 }
 
-fn runs(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
+fn runs(text: &mut String, status: &LakeStatus) -> fmt::Result {
     for (at, run) in status.runs.iter().take(LISTED_RUNS).enumerate() {
         let (head, process) = if at == 0 { ("runs", &status.runs_now) } else { ("", &None) };
         let now =
@@ -147,7 +147,7 @@ fn runs(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
 /// What to do next, and why.
 fn next(status: &LakeStatus, session: &Session<'_>) -> Option<String> {
     let newest = status.runs.iter().find(|run| run.is_of_pipeline)?;
-    let command = |pipeline: &str| session.command_line("run", Some(Path::new(pipeline)));
+    let command = |pipeline: &str| session.run_command(Path::new(pipeline));
     let run = command(&newest.pipeline_file);
     let of_days = status.runs.iter().find(|run| run.is_of_pipeline && run.reads_days);
     let read_days = command(&of_days.unwrap_or(newest).pipeline_file);

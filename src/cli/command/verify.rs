@@ -3,14 +3,14 @@
 use crate::cli::args::SnapshotName;
 use crate::cli::context::open_lake::{open_lake_as_it_is, snapshot_number};
 use crate::cli::exit::{self, CommandError};
-use crate::cli::output::words::{count, lines};
+use crate::cli::output::words::count;
 use crate::cli::session::Session;
 use crate::lake::{LakeError, Problem, VerifyReport};
 use crate::pipeline::PipelineError;
 use crate::pipeline::maintain::repair::{Repaired, repair};
 use crate::table::REPAIR;
 use serde_json::json;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 pub(crate) fn verify(session: &Session<'_>, snapshot: Option<SnapshotName>) -> Result<u8, CommandError> {
     let lake = open_lake_as_it_is(session)?;
@@ -24,19 +24,21 @@ pub(crate) fn verify(session: &Session<'_>, snapshot: Option<SnapshotName>) -> R
         "snapshot": snapshot.or(newest), "files": report.files, "rows": report.rows,
         "sound": report.is_sound(), "problems": report.problems,
     });
-    session.report(&value, || verify_text(snapshot, &report))?;
+    session.report(&value, |text| verify_text(text, snapshot, &report))?;
     Ok(if report.is_sound() { exit::DONE } else { exit::STORAGE })
 }
 
 pub(crate) fn repair_lake(session: &Session<'_>) -> Result<u8, CommandError> {
     let lake = open_lake_as_it_is(session)?;
     let now = session.now();
-    let (lock, run_id) = session.lock_unrepaired(&lake, "repair")?;
+    let run_id = session.run_id("repair")?;
+    // What a killed run left stays until the repair reports it.
+    let lock = lake.lock_unrepaired(&run_id, &(session.world.holder)())?;
     let repaired = repair(&lake, &lock, &run_id, now, session.today).map_err(stays_damaged)?;
     let value = json!({
         "actions": repaired.actions, "snapshot": repaired.snapshot, "left": repaired.left,
     });
-    session.report(&value, || repair_text(&repaired))?;
+    session.report(&value, |text| repair_text(text, &repaired))?;
     Ok(if repaired.left.is_empty() { exit::DONE } else { exit::STORAGE })
 }
 
@@ -48,45 +50,40 @@ fn stays_damaged(error: PipelineError) -> CommandError {
     }
 }
 
-fn verify_text(snapshot: Option<u64>, report: &VerifyReport) -> String {
+fn verify_text(text: &mut String, snapshot: Option<u64>, report: &VerifyReport) -> fmt::Result {
     let (files, rows) = (count(report.files, "file"), count(report.rows, "row"));
-    lines(|text| {
-        write_problems(text, &report.problems)?;
-        match snapshot {
-            Some(number) => write!(text, "snapshot {number}: {files}, {rows}, ")?,
-            None => write!(text, "the lake: {files}, {rows} in the newest snapshot, ")?,
-        }
-        if report.is_sound() { writeln!(text, "sound") } else { writeln!(text, "damaged\nhint: {REPAIR}") }
-    })
+    write_problems(text, &report.problems)?;
+    match snapshot {
+        Some(number) => write!(text, "snapshot {number}: {files}, {rows}, ")?,
+        None => write!(text, "the lake: {files}, {rows} in the newest snapshot, ")?,
+    }
+    if report.is_sound() { writeln!(text, "sound") } else { writeln!(text, "damaged\nhint: {REPAIR}") }
 }
 
-fn repair_text(repaired: &Repaired) -> String {
-    lines(|text| {
-        for action in &repaired.actions {
-            writeln!(text, "{}: {}; {}", action.path.display(), action.what, action.done)?;
-        }
-        if let Some(snapshot) = repaired.snapshot {
-            writeln!(text, "snapshot {snapshot} is published without the lost rows")?;
-        }
-        write_problems(text, &repaired.left)?;
-        writeln!(
-            text,
-            "{}",
-            match (repaired.actions.is_empty(), repaired.left.is_empty()) {
-                (true, true) => "nothing is damaged",
-                (false, true) => "the lake is sound again",
-                (_, false) if repaired.left.iter().any(Problem::is_of_rows) => {
-                    "some files stay damaged\nhint: delete old snapshots: `sunlake snapshot prune --keep-last 1`; \
-                     pinned ones stay until `sunlake snapshot unpin N`"
-                }
-                _ =>
-                    "some files stay damaged\nhint: take them from a backup; delete those that no commit names",
+fn repair_text(text: &mut String, repaired: &Repaired) -> fmt::Result {
+    for action in &repaired.actions {
+        writeln!(text, "{}: {}; {}", action.path.display(), action.what, action.done)?;
+    }
+    if let Some(snapshot) = repaired.snapshot {
+        writeln!(text, "snapshot {snapshot} is published without the lost rows")?;
+    }
+    write_problems(text, &repaired.left)?;
+    writeln!(
+        text,
+        "{}",
+        match (repaired.actions.is_empty(), repaired.left.is_empty()) {
+            (true, true) => "nothing is damaged",
+            (false, true) => "the lake is sound again",
+            (_, false) if repaired.left.iter().any(Problem::is_of_rows) => {
+                "some files stay damaged\nhint: delete old snapshots: `sunlake snapshot prune --keep-last 1`; \
+                 pinned ones stay until `sunlake snapshot unpin N`"
             }
-        )
-    })
+            _ => "some files stay damaged\nhint: take them from a backup; delete those that no commit names",
+        }
+    )
 }
 
-fn write_problems(text: &mut String, problems: &[Problem]) -> std::fmt::Result {
+fn write_problems(text: &mut String, problems: &[Problem]) -> fmt::Result {
     problems.iter().try_for_each(|problem| {
         writeln!(text, "{}: {}: {}", problem.path.display(), problem.what, problem.means)
     })

@@ -5,7 +5,6 @@ use crate::cli::exit::CommandError;
 use crate::cli::session::{Session, World};
 use crate::client::{ApiKey, ClientError};
 use crate::pipeline::config::file::Pipeline;
-use crate::pipeline::state::SourceKind;
 use crate::pipeline::{PipelineError, Source};
 
 /// Where an address overrides the pipeline file's.
@@ -28,7 +27,7 @@ impl Access {
     /// The access of a run.
     pub(crate) fn of_run(session: &Session<'_>, pipeline: &Pipeline) -> Result<Self, CommandError> {
         let (base_url, address_in) = match (&session.common.base_url, &pipeline.spec.source.base_url) {
-            (Some(given), _) => (&given.url, FLAG.to_owned()),
+            (Some(given), _) => (given, FLAG.to_owned()),
             (None, Some(written)) => (written, format!("[source] base_url of {}", pipeline.path.display())),
             (None, None) => {
                 return Err(CommandError::Settings("no address of the API".to_owned())
@@ -60,13 +59,13 @@ impl Access {
 
     /// The API of a run.
     pub(crate) fn source(&self, allow_plain_http: bool) -> Source {
-        let (base_url, key) = (self.base_url.clone(), self.key.clone());
-        Source { base_url, key, allow_plain_http, kind: SourceKind::Account }
+        Source { base_url: self.base_url.clone(), key: self.key.clone(), allow_plain_http }
     }
 
     /// An error of a request, with a hint that names the address or the key.
     pub(crate) fn with_context(&self, error: ClientError) -> CommandError {
         let Self { base_url, address_in, key_in, .. } = self;
+        let address = format!("{base_url} of {address_in}");
         let last = match &error {
             ClientError::GaveUp { last, .. } => &**last,
             other => other,
@@ -89,19 +88,19 @@ impl Access {
             }
             ClientError::Untrusted { is_certificate: false, .. } => {
                 format!(
-                    "check whether {base_url} of {address_in} is the right address, and which proxy or firewall is on the way"
+                    "check whether {address} is the right address, and which proxy or firewall is on the way"
                 )
             }
             ClientError::Refused { .. } | ClientError::OutsideContract { retryable: false, .. } => {
                 format!(
-                    "check whether {base_url} of {address_in} is the address of the API, and whether there is a newer sunlake"
+                    "check whether {address} is the address of the API, and whether there is a newer sunlake"
                 )
             }
             ClientError::Transport { .. } => {
-                format!("check the address {base_url} of {address_in}, and the network")
+                format!("check the address {address}, and the network")
             }
             ClientError::OutsideContract { target, .. } if target == ME => {
-                format!("check whether {base_url} of {address_in} is the address of the API")
+                format!("check whether {address} is the address of the API")
             }
             _ => return PipelineError::from(error).into(),
         };

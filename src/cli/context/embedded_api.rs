@@ -5,7 +5,6 @@ use crate::client::ApiKey;
 use crate::pipeline::Source;
 use crate::pipeline::config::spec::SampleSource;
 use crate::pipeline::sample_lake::{SampleLakeError, sample_limits, write_sample_lake};
-use crate::pipeline::state::SourceKind;
 use crate::serve::{
     Accounts, AccountsSource, ConnectionLimits, IndexSource, LimitOverride, Origins, ServeConfig, ServeError,
     Server, UsagePlace,
@@ -72,12 +71,7 @@ impl EmbeddedApi {
             return Err(CommandError::Bug("the embedded API ended before it began".to_owned()));
         }
         let key = ApiKey::parse(SAMPLE_KEY).map_err(bug)?;
-        let source = Source {
-            base_url: format!("http://{address}"),
-            key,
-            allow_plain_http: false,
-            kind: SourceKind::Embedded,
-        };
+        let source = Source { base_url: format!("http://{address}"), key, allow_plain_http: false };
         tracing::info!(%address, "the embedded API serves the sample");
         Ok(Self { source, stop, serving, lake: folder })
     }

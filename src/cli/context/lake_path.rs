@@ -14,38 +14,25 @@ const IGNORED: [&str; 2] = ["README.md", "lost+found"];
 /// Fails if a path of a lake is a mistake. `home` is the user's home folder.
 pub(super) fn check_lake_path(path: &Path, home: Option<&str>) -> Result<(), CommandError> {
     let text = path.to_string_lossy();
-    let refused = |what: &str, hint: String| {
-        Err(CommandError::Settings(format!("the lake {text} {what}")).with_hint(hint))
-    };
-    if let Some(rest) = text.strip_prefix('~') {
-        let home = home.unwrap_or("/home/NAME");
+    let address = text.split_once(':').filter(|(scheme, _)| SCHEMES.contains(scheme));
+    let (what, hint) = if let Some(rest) = text.strip_prefix('~') {
+        let (home, rest) = (home.unwrap_or("/home/NAME"), rest.trim_start_matches('/'));
+        ("begins with a ~ that no shell expanded".to_owned(), format!("give the full path: {home}/{rest}"))
+    } else if let Some((scheme, rest)) = address {
         let rest = rest.trim_start_matches('/');
-        return refused(
-            "begins with a ~ that no shell expanded",
-            format!("give the full path: {home}/{rest}"),
-        );
-    }
-    if let Some((scheme, rest)) = text.split_once(':').filter(|(scheme, _)| SCHEMES.contains(scheme)) {
-        let rest = rest.trim_start_matches('/');
-        return refused(
-            "is a path, not an address",
-            format!("give {scheme}://{rest}, or ./{text} for a folder"),
-        );
-    }
-    if let Some(outer) = lake_around(path) {
-        return refused(
-            &format!("is inside the lake {}", outer.display()),
-            "give that lake, or a folder outside of it, with --lake".to_owned(),
-        );
-    }
-    if path.is_file() {
-        return refused("is a file", "give a folder with --lake".to_owned());
-    }
-    if is_others(path) {
-        refused("is a folder of other files", "give a lake, or a new or empty folder, with --lake".to_owned())
+        ("is a path, not an address".to_owned(), format!("give {scheme}://{rest}, or ./{text} for a folder"))
+    } else if let Some(outer) = lake_around(path) {
+        let hint = "give that lake, or a folder outside of it, with --lake".to_owned();
+        (format!("is inside the lake {}", outer.display()), hint)
+    } else if path.is_file() {
+        ("is a file".to_owned(), "give a folder with --lake".to_owned())
+    } else if is_others(path) {
+        let hint = "give a lake, or a new or empty folder, with --lake".to_owned();
+        ("is a folder of other files".to_owned(), hint)
     } else {
-        Ok(())
-    }
+        return Ok(());
+    };
+    Err(CommandError::Settings(format!("the lake {text} {what}")).with_hint(hint))
 }
 
 /// The lake next to `path` that was meant, by its name.

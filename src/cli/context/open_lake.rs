@@ -5,7 +5,7 @@ use super::lake_path::{check_lake_path, nearest_lake};
 use crate::cli::args::{Common, SnapshotName};
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::with_causes;
-use crate::cli::session::{Session, shell_word};
+use crate::cli::session::{Session, World, shell_word};
 use crate::contract::hint::MAKE_SNAPSHOT;
 use crate::lake::{CLOUD_VARIABLES, Lake, LakeOptions, is_address};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(crate) fn open_lake(session: &Session<'_>) -> Result<Lake, CommandError> {
 /// The file in which a server of the lake counts requests, unless it has another one; it may be missing.
 pub(crate) fn usage_file(session: &Session<'_>) -> Result<PathBuf, CommandError> {
     let folder = match address(session.common) {
-        Some(address) => working_copy(session, address)?,
+        Some(address) => working_copy(session.common, session.world, address)?,
         None => session.common.lake.clone(),
     };
     Ok(folder.join("state/usage.jsonl"))
@@ -50,7 +50,7 @@ fn open_with(session: &Session<'_>, allow_damaged: bool) -> Result<Lake, Command
     };
     let variables = (session.world.variables)(&CLOUD_VARIABLES);
     let options = LakeOptions { address: Some(address), variables: &variables, allow_damaged };
-    Ok(options.open(&working_copy(session, address)?)?)
+    Ok(options.open(&working_copy(session.common, session.world, address)?)?)
 }
 
 /// Fails if the path of a lake on this machine is a mistake.
@@ -99,11 +99,11 @@ pub(crate) fn no_snapshot(lake: &Lake) -> String {
 }
 
 /// The folder of a lake's working copy: the one of `--work`, or one in the user's cache.
-fn working_copy(session: &Session<'_>, address: &str) -> Result<PathBuf, CommandError> {
-    if let Some(work) = &session.common.work {
+fn working_copy(common: &Common, world: &World, address: &str) -> Result<PathBuf, CommandError> {
+    if let Some(work) = &common.work {
         return Ok(work.clone());
     }
-    let named = |name: &str| (session.world.variable)(name).map(PathBuf::from);
+    let named = |name: &str| (world.variable)(name).map(PathBuf::from);
     let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
     let digest = blake3::hash(address.trim_end_matches('/').as_bytes()).to_hex();
     let cache = cache.ok_or_else(|| {
@@ -153,7 +153,6 @@ fn of_user(session: &Session<'_>) -> Option<PathBuf> {
 mod tests {
     use super::*;
     use crate::cli::args::Cli;
-    use crate::cli::session::World;
     use clap::Parser;
 
     fn world(variable: fn(&str) -> Option<String>) -> World {
@@ -171,8 +170,7 @@ mod tests {
     fn copy_of(address: &str, work: &[&str], variable: fn(&str) -> Option<String>) -> Option<PathBuf> {
         let typed = ["sunlake", "status", "--lake", address].into_iter().chain(work.iter().copied());
         let cli = Cli::try_parse_from(typed).expect("a command line");
-        let (world, today) = (world(variable), jiff::civil::date(2026, 11, 20));
-        working_copy(&Session { common: &cli.common, world: &world, today }, address).ok()
+        working_copy(&cli.common, &world(variable), address).ok()
     }
 
     #[test]

@@ -62,30 +62,24 @@ fn is_name(text: &str) -> bool {
 
 /// Refuses what cannot be a pipeline file.
 fn check_kind(given: &Path) -> Result<(), CommandError> {
-    let shown = given.display();
-    if given.is_dir() {
-        let error = CommandError::Settings(format!("{shown} is a folder, not a pipeline file"));
-        return Err(error.with_hint(format!("name a file in it, or one of {}", pipeline_names().join(", "))));
-    }
-    if given.extension().is_some_and(|extension| extension == "sql") {
-        let error = CommandError::Settings(format!("{shown} is an aggregate, not a pipeline file"));
-        return Err(error.with_hint(
-            "a run computes every aggregate of its folder; for one answer: `sunlake query -f FILE`",
-        ));
-    }
-    if shown.to_string().contains("://") {
-        let error = CommandError::Settings(format!("{shown} is the address of an API, not a pipeline"));
-        return Err(
-            error.with_hint(format!("give it with --base-url: `sunlake plan daily --base-url {shown}`"))
-        );
-    }
-    // The text of another file may be a key, which no error may show.
-    if given.is_file() && given.extension().is_none_or(|extension| extension != "toml") {
-        let error =
-            CommandError::Settings(format!("{shown} is not a pipeline file: its name does not end in .toml"));
-        return Err(error.with_hint(format!("name a file, or one of {}", pipeline_names().join(", "))));
-    }
-    Ok(())
+    let (shown, ending) = (given.display(), given.extension());
+    let names = || pipeline_names().join(", ");
+    let (what, hint) = if given.is_dir() {
+        ("is a folder, not a pipeline file", format!("name a file in it, or one of {}", names()))
+    } else if ending.is_some_and(|ending| ending == "sql") {
+        let hint = "a run computes every aggregate of its folder; for one answer: `sunlake query -f FILE`";
+        ("is an aggregate, not a pipeline file", hint.to_owned())
+    } else if shown.to_string().contains("://") {
+        let hint = format!("give it with --base-url: `sunlake plan daily --base-url {shown}`");
+        ("is the address of an API, not a pipeline", hint)
+    } else if given.is_file() && ending.is_none_or(|ending| ending != "toml") {
+        // The text of another file may be a key, which no error may show.
+        let hint = format!("name a file, or one of {}", names());
+        ("is not a pipeline file: its name does not end in .toml", hint)
+    } else {
+        return Ok(());
+    };
+    Err(CommandError::Settings(format!("{shown} {what}")).with_hint(hint))
 }
 
 /// The names to choose from: of the files here, and of the built-in pipelines. Rules of industries are also TOML files, and no
@@ -107,7 +101,7 @@ fn pipeline_names() -> Vec<String> {
 fn account_variable(session: &Session<'_>) -> Option<&'static str> {
     let is_set = |name: &&str| (session.world.variable)(name).is_some();
     match &session.common.base_url {
-        Some(given) if given.is_typed => Some("--base-url"),
+        Some(_) if session.common.is_url_typed => Some("--base-url"),
         Some(_) => Some("SUNLAKE_BASE_URL"),
         None => ["SUNLAKE_API_KEY", "SUNLAKE_API_KEY_FILE"].into_iter().find(is_set),
     }
@@ -119,7 +113,7 @@ pub(crate) fn reads_sample(session: &Session<'_>, pipeline: &Pipeline) -> Result
     match &session.common.base_url {
         _ if !pipeline.spec.source.embedded => Ok(false),
         None => Ok(true),
-        Some(given) if given.is_typed => Ok(false),
+        Some(_) if session.common.is_url_typed => Ok(false),
         Some(_) => {
             let file = pipeline.path.display();
             let error =

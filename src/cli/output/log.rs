@@ -126,17 +126,14 @@ const FULL: &[u8] =
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunLog(Arc<Mutex<Target>>);
 
-#[derive(Debug)]
-enum Target {
-    Waiting(Vec<u8>),
-    Open { file: File, left: usize },
-    Full,
-}
-
-impl Default for Target {
-    fn default() -> Self {
-        Self::Waiting(Vec::new())
-    }
+#[derive(Debug, Default)]
+struct Target {
+    /// Lines that wait until the run has a folder.
+    waiting: Vec<u8>,
+    file: Option<File>,
+    /// Bytes in the file.
+    written: usize,
+    is_full: bool,
 }
 
 impl RunLog {
@@ -157,38 +154,31 @@ impl RunLog {
 
 impl Target {
     fn begin(&mut self, mut file: File) -> io::Result<()> {
-        let left = match self {
-            Self::Waiting(lines) => {
-                file.write_all(lines)?;
-                MOST_BYTES - lines.len()
-            }
-            Self::Open { left, .. } => *left,
-            Self::Full => return Ok(()),
-        };
-        *self = Self::Open { file, left };
+        if self.is_full {
+            return Ok(());
+        }
+        file.write_all(&self.waiting)?;
+        self.written += std::mem::take(&mut self.waiting).len();
+        self.file = Some(file);
         Ok(())
     }
 
     /// Writes a line completely or not at all.
     fn line(&mut self, line: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Waiting(lines) => {
-                if lines.len() + line.len() <= MOST_WAITING {
-                    lines.extend_from_slice(line);
-                }
-                Ok(())
+        match &mut self.file {
+            _ if self.is_full => {}
+            None if self.waiting.len() + line.len() <= MOST_WAITING => self.waiting.extend_from_slice(line),
+            None => {}
+            Some(file) if self.written + line.len() <= MOST_BYTES => {
+                self.written += line.len();
+                file.write_all(line)?;
             }
-            Self::Open { file, left } if line.len() <= *left => {
-                *left -= line.len();
-                file.write_all(line)
+            Some(file) => {
+                self.is_full = true;
+                file.write_all(FULL)?;
             }
-            Self::Open { file, .. } => {
-                let written = file.write_all(FULL);
-                *self = Self::Full;
-                written
-            }
-            Self::Full => Ok(()),
         }
+        Ok(())
     }
 }
 

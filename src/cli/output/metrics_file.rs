@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::{Metric, Registry};
+use prometheus_client::registry::Registry;
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -65,14 +65,14 @@ fn text(summary: &RunSummary, left: Option<Remaining>, now: Timestamp) -> Result
     add_run(own, summary, now);
     add_tables(own, summary);
     if let Some(snapshot) = summary.snapshot {
-        add(own, "lake_snapshot", "Number of the newest snapshot", number(snapshot as f64));
+        own.register("lake_snapshot", "Number of the newest snapshot", number(snapshot as f64));
     }
     if let Some(left) = left {
         let windows = Numbers::default();
         for (window, left) in [("minute", left.minute), ("day", left.day), ("month", left.month)] {
             windows.get_or_create(&[("window", window.to_owned())]).set(f64::from(left));
         }
-        add(own, "quota_left", "Requests left to the account", windows);
+        own.register("quota_left", "Requests left to the account", windows);
     }
     let mut text = String::new();
     encode(&mut text, &registry)?;
@@ -97,13 +97,13 @@ fn add_run(own: &mut Registry, summary: &RunSummary, now: Timestamp) {
             f64::from(u8::from(summary.held.is_some())),
         ),
     ] {
-        add(own, name, help, number(value));
+        own.register(name, help, number(value));
     }
     let sent = Numbers::default();
     for (stage, requests) in &summary.requests.by_stage {
         sent.get_or_create(&[("stage", stage.clone())]).set(*requests as f64);
     }
-    add(own, "run_requests", "Requests sent, retries included", sent);
+    own.register("run_requests", "Requests sent, retries included", sent);
 }
 
 fn add_tables(own: &mut Registry, summary: &RunSummary) {
@@ -116,16 +116,12 @@ fn add_tables(own: &mut Registry, summary: &RunSummary) {
         }
         totals.get_or_create(&[("table", table.clone())]).set(rows.total as f64);
     }
-    add(own, "run_rows", "Rows that the run added, changed or found vanished", changes);
-    add(own, "lake_rows", "Rows in the lake", totals);
+    own.register("run_rows", "Rows that the run added, changed or found vanished", changes);
+    own.register("lake_rows", "Rows in the lake", totals);
 }
 
 fn number(value: f64) -> Number {
     let number = Number::default();
     number.set(value);
     number
-}
-
-fn add(registry: &mut Registry, name: &str, help: &str, metric: impl Metric) {
-    registry.register(name, help, metric);
 }

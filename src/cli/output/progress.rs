@@ -10,6 +10,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::task::JoinHandle;
 
 /// Log lines of progress have these targets, so that they are shown although they are no warnings: as fields, and as words.
 pub(super) const PROGRESS: &str = "sunlake::progress";
@@ -41,9 +42,9 @@ impl Progress {
         Self { bar: ProgressBar::hidden(), terminal, state: Arc::default() }
     }
 
-    /// Shows progress from now on, in the form that the terminal allows. Lines end when the result is dropped.
-    pub(crate) fn start(&self) -> Option<Lines> {
-        match self.terminal.progress {
+    /// Shows progress in the form that the terminal allows, until the result is dropped.
+    pub(crate) fn start(&self) -> Showing {
+        let lines = match self.terminal.progress {
             ProgressForm::Bar => {
                 let width = || usize::from(console::Term::stderr().size().1);
                 let target = if self.terminal.has_colour {
@@ -57,7 +58,8 @@ impl Progress {
             }
             ProgressForm::Lines => Some(self.lines()),
             ProgressForm::Plain | ProgressForm::Hidden => None,
-        }
+        };
+        Showing { bar: self.clone(), lines }
     }
 
     fn show_on(&self, target: ProgressDrawTarget, width: fn() -> usize) {
@@ -76,14 +78,15 @@ impl Progress {
         self.bar.set_draw_target(target);
     }
 
-    fn lines(&self) -> Lines {
+    /// Log lines of progress.
+    fn lines(&self) -> JoinHandle<()> {
         let state = self.state.clone();
-        Lines(tokio::spawn(async move {
+        tokio::spawn(async move {
             loop {
                 tokio::time::sleep(A_MINUTE).await;
                 log(&now(&state));
             }
-        }))
+        })
     }
 
     /// Takes in an event of the run.
@@ -115,29 +118,30 @@ impl Progress {
         let mark = if self.terminal.has_colour { "\u{1b}[32m✓\u{1b}[0m" } else { "✓" };
         if matches!(self.terminal.progress, ProgressForm::Bar | ProgressForm::Plain) {
             // If stderr is closed, nobody can read the line.
-            let _ = self.above(|| io::stderr().write_all(format!("{mark} {words}\n").as_bytes()));
+            let _ = self.bar.suspend(|| io::stderr().write_all(format!("{mark} {words}\n").as_bytes()));
         }
     }
 
-    fn above<T>(&self, write: impl FnOnce() -> T) -> T {
-        self.bar.suspend(write)
-    }
-
     /// Clears the line.
-    pub(crate) fn finish(&self) {
+    fn finish(&self) {
         self.bar.finish_and_clear();
         // The next run of the process begins by drawing the old line.
         self.bar.set_draw_target(ProgressDrawTarget::hidden());
     }
 }
 
-/// Log lines of progress, until this is dropped.
-#[derive(Debug)]
-pub(crate) struct Lines(tokio::task::JoinHandle<()>);
+/// Shown progress, until this is dropped.
+pub(crate) struct Showing {
+    bar: Progress,
+    lines: Option<JoinHandle<()>>,
+}
 
-impl Drop for Lines {
+impl Drop for Showing {
     fn drop(&mut self) {
-        self.0.abort();
+        if let Some(lines) = &self.lines {
+            lines.abort();
+        }
+        self.bar.finish();
     }
 }
 
@@ -184,7 +188,7 @@ pub(crate) struct LinesAbove<W> {
 
 impl<W: Write> Write for LinesAbove<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.bar.above(|| (self.writer)().write_all(line))?;
+        self.bar.bar.suspend(|| (self.writer)().write_all(line))?;
         Ok(line.len())
     }
 

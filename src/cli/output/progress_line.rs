@@ -18,7 +18,7 @@ pub(super) struct Shown {
 /// Cells of the drawn bar.
 const CELLS: u64 = 16;
 
-/// The parts of the line, from left to right. On a narrow terminal, parts are shortened or left out in the order of [`Shown::line`].
+/// The parts of the line, from left to right. On a narrow terminal, parts are shortened or left out in the order of [`Part::FORMS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Bar,
@@ -31,28 +31,32 @@ enum Part {
     TimeLeft,
 }
 
+impl Part {
+    /// The forms of the line, from the longest to the shortest.
+    const FORMS: [&[Self]; 8] = [
+        &[Self::Bar, Self::Requests, Self::Filings, Self::Days, Self::Pause, Self::Quota, Self::TimeLeft],
+        Self::ALL_WORDS,
+        &[Self::Requests, Self::Filings, Self::Days, Self::ShortPause, Self::Quota, Self::TimeLeft],
+        &[Self::Requests, Self::Filings, Self::Days, Self::ShortPause, Self::TimeLeft],
+        &[Self::Requests, Self::Filings, Self::ShortPause, Self::TimeLeft],
+        &[Self::Requests, Self::ShortPause, Self::TimeLeft],
+        &[Self::Requests, Self::TimeLeft],
+        &[Self::Requests],
+    ];
+    const ALL_WORDS: &[Self] =
+        &[Self::Requests, Self::Filings, Self::Days, Self::Pause, Self::Quota, Self::TimeLeft];
+}
+
 impl Shown {
     /// The line for a terminal of this width.
     pub(super) fn line(&self, width: usize) -> String {
-        use Part::{Bar, Days, Filings, Pause, Quota, Requests, ShortPause, TimeLeft};
         if let Some(work) = self.work {
             return work_words(work);
         }
         if self.reading.requests == 0 && self.pause.is_none() {
             return "Asking the API".to_owned();
         }
-        // From the longest to the shortest.
-        let forms: [&[Part]; 8] = [
-            &[Bar, Requests, Filings, Days, Pause, Quota, TimeLeft],
-            &[Requests, Filings, Days, Pause, Quota, TimeLeft],
-            &[Requests, Filings, Days, ShortPause, Quota, TimeLeft],
-            &[Requests, Filings, Days, ShortPause, TimeLeft],
-            &[Requests, Filings, ShortPause, TimeLeft],
-            &[Requests, ShortPause, TimeLeft],
-            &[Requests, TimeLeft],
-            &[Requests],
-        ];
-        let mut lines = forms.iter().map(|parts| self.words(parts));
+        let mut lines = Part::FORMS.iter().map(|parts| self.words(parts));
         lines.clone().find(|line| line.chars().count() <= width).or(lines.next_back()).unwrap_or_default()
     }
 
@@ -60,14 +64,7 @@ impl Shown {
     pub(super) fn all(&self) -> String {
         match self.work {
             Some(work) => work_words(work),
-            None => self.words(&[
-                Part::Requests,
-                Part::Filings,
-                Part::Days,
-                Part::Pause,
-                Part::Quota,
-                Part::TimeLeft,
-            ]),
+            None => self.words(Part::ALL_WORDS),
         }
     }
 

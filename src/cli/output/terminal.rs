@@ -1,7 +1,6 @@
 //! What the terminal of a command allows, by its flags and the variables that all programs share.
 
 use crate::cli::args::{Common, LogFormat};
-use std::io::IsTerminal;
 
 /// How stderr is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,12 +25,8 @@ pub(crate) enum ProgressForm {
 }
 
 impl Terminal {
-    /// The terminal of this process. `variable` reads a variable; an empty one counts as unset.
-    pub(crate) fn of_stderr(common: &Common, variable: fn(&str) -> Option<String>) -> Self {
-        Self::of(common, std::io::stderr().is_terminal(), variable)
-    }
-
-    fn of(common: &Common, is_terminal: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
+    /// `is_terminal`: whether stderr is one. `variable` reads a variable; an empty one counts as unset.
+    pub(crate) fn of(common: &Common, is_terminal: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
         let is_dumb = variable("TERM").is_none_or(|term| term == "dumb");
         let is_forced = variable("CLICOLOR_FORCE").is_some_and(|forced| forced != "0");
         let has_colour = variable("NO_COLOR").is_none() && (is_forced || is_terminal && !is_dumb);

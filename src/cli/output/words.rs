@@ -3,6 +3,7 @@
 use crate::cli::exit::CommandError;
 use crate::contract::escape::{escaped, escaped_json};
 use crate::contract::listing::Listing;
+pub(crate) use crate::export::described::text_of as lines;
 pub(crate) use crate::report::count as number;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -30,14 +31,6 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), CommandError> {
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
     let json = serde_json::to_string(value).map_err(|error| CommandError::Bug(error.to_string()))?;
     print_bytes(format!("{}\n", escaped_json(&json)).as_bytes())
-}
-
-/// A text made by writing to it.
-pub(crate) fn lines(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = write(&mut text);
-    text
 }
 
 /// Columns that the label of a line takes on the screens of `run` and `status`.
@@ -134,20 +127,20 @@ pub(crate) fn of_these_missing(missing: Option<i64>) -> String {
 }
 
 /// The days that are not complete: how many were not read, and at most `most` of those read, with rows found and expected.
-pub(crate) fn open_days<'a>(
+pub(crate) fn open_days(
     text: &mut String,
     unread: usize,
     newest_unread: Option<Date>,
-    read: impl ExactSizeIterator<Item = (Date, &'a str, u64, u64)>,
+    read: &[(Date, &str, u64, u64)],
     most: usize,
 ) -> std::fmt::Result {
     if let Some(newest) = newest_unread {
         writeln!(text, "           {} not read yet, the newest {newest}", count(unread as u64, "day"))?;
     }
     let more = read.len().saturating_sub(most);
-    for (day, label, landed, expected) in read.take(most) {
-        let day = day_of_listing(day, label);
-        writeln!(text, "           {day}: {} of {} rows", number(landed), number(expected))?;
+    for (day, label, landed, expected) in read.iter().take(most) {
+        let day = day_of_listing(*day, label);
+        writeln!(text, "           {day}: {} of {} rows", number(*landed), number(*expected))?;
     }
     if more == 0 { Ok(()) } else { writeln!(text, "           and {} more", number(more as u64)) }
 }

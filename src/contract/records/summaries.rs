@@ -7,10 +7,7 @@ use crate::contract::eastern::parse_date;
 use crate::contract::id::DocumentNumber;
 use crate::contract::page::{Page, Pagination};
 use jiff::civil::Date;
-use serde::Deserialize;
-use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
-use std::fmt;
 
 /// A page of a listing.
 #[derive(Debug)]
@@ -87,10 +84,14 @@ impl Summaries {
     /// The records of a page; none when one has another form, or the body is no page.
     pub(crate) fn of_page(body: &[u8]) -> Option<(Self, Pagination)> {
         let text = std::str::from_utf8(body).ok()?;
-        Self::of_alike(text).or_else(|| {
-            let page: PageText = serde_json::from_str(text).ok()?;
-            Some((page.data, page.pagination))
-        })
+        Self::of_alike(text).or_else(|| Self::of_parsed(text))
+    }
+
+    fn of_parsed(text: &str) -> Option<(Self, Pagination)> {
+        let page: Page<RecordText<'_>> = serde_json::from_str(text).ok()?;
+        let mut summaries = Self::default();
+        page.data.iter().try_for_each(|record| summaries.push(record))?;
+        Some((summaries, page.pagination))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = SummaryText<'_>> {
@@ -167,38 +168,8 @@ impl Summaries {
         }
         // What was skipped is equal to the first record, so the page is valid if it is valid with the first record alone.
         let short = [&text[..end], rest].concat();
-        let page: PageText = serde_json::from_str(&short).ok()?;
-        (page.data.rows.len() == 1).then_some((summaries, page.pagination))
-    }
-}
-
-#[derive(Deserialize)]
-struct PageText {
-    data: Summaries,
-    pagination: Pagination,
-}
-
-impl<'de> Deserialize<'de> for Summaries {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(RecordsVisitor)
-    }
-}
-
-struct RecordsVisitor;
-
-impl<'de> Visitor<'de> for RecordsVisitor {
-    type Value = Summaries;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a list of records")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut records: A) -> Result<Summaries, A::Error> {
-        let mut summaries = Summaries::default();
-        while let Some(record) = records.next_element::<RecordText<'_>>()? {
-            summaries.push(&record).ok_or_else(|| A::Error::custom("a value breaks a rule of its field"))?;
-        }
-        Ok(summaries)
+        let page: Page<RecordText<'_>> = serde_json::from_str(&short).ok()?;
+        (page.data.len() == 1).then_some((summaries, page.pagination))
     }
 }
 
@@ -255,11 +226,11 @@ mod tests {
 
     /// Claims that a page is read as if each record were parsed; returns whether it has the documented form.
     fn assert_read_as_parsed(body: &[u8]) -> bool {
-        let parsed: Option<PageText> = serde_json::from_slice(body).ok();
-        let read = Summaries::of_page(body);
-        let rows = |summaries: &Summaries| format!("{:?}", summaries.iter().collect::<Vec<_>>());
-        let read = read.as_ref().map(|(summaries, pagination)| (rows(summaries), *pagination));
-        let parsed = parsed.as_ref().map(|page| (rows(&page.data), page.pagination));
+        let rows = |(summaries, pagination): (Summaries, Pagination)| {
+            (format!("{:?}", summaries.iter().collect::<Vec<_>>()), pagination)
+        };
+        let parsed = str::from_utf8(body).ok().and_then(Summaries::of_parsed).map(rows);
+        let read = Summaries::of_page(body).map(rows);
         assert_eq!(read, parsed, "{}", String::from_utf8_lossy(body));
         read.is_some()
     }

@@ -1,9 +1,10 @@
 //! The parameters of one request, read through the table of parameters, and the page that `limit` and `offset` ask for.
 
+use super::super::eastern::parse_date;
 use super::super::error::Violation;
 use super::super::plan::PlanLimits;
 use super::endpoint::Endpoint;
-use super::param::{DEFAULT_LIMIT, Param, ParamKind, ParamLocation, Value};
+use super::param::{DEFAULT_LIMIT, Param, ParamKind, ParamLocation};
 use super::query::{cut, decode_segment, quoted, split};
 use jiff::civil::Date;
 use serde_json::{Map, Value as Json};
@@ -13,8 +14,8 @@ use std::collections::HashSet;
 #[derive(Debug, Clone)]
 pub struct Arguments {
     endpoint: Endpoint,
-    given: Vec<&'static str>,
-    values: Vec<(&'static str, Value)>,
+    /// Every parameter that was sent, with its value if it is valid.
+    given: Vec<(&'static str, Option<String>)>,
     violations: Vec<Violation>,
     /// The same, so that each is reported once.
     seen: HashSet<Violation>,
@@ -59,31 +60,23 @@ impl Arguments {
 
     /// Whether a parameter was sent, valid or not.
     pub fn is_given(&self, name: &str) -> bool {
-        self.given.contains(&name)
+        self.given.iter().any(|(given, _)| *given == name)
     }
 
-    /// The text, choice, ZIP or identifier that was sent, if it is valid.
+    /// The value that was sent, if it is valid.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.values.iter().find_map(|(at, value)| match value {
-            Value::Text(text) if *at == name => Some(text.as_str()),
-            _ => None,
-        })
+        let mut given = self.given.iter().filter(|(given, _)| *given == name);
+        given.find_map(|(_, value)| value.as_deref())
     }
 
     /// The integer that was sent, if it is valid.
     pub fn integer(&self, name: &str) -> Option<u32> {
-        self.values.iter().find_map(|(at, value)| match value {
-            Value::Integer(number) if *at == name => Some(*number),
-            _ => None,
-        })
+        self.text(name)?.parse().ok()
     }
 
     /// The day that was sent, if it is valid.
     pub fn day(&self, name: &str) -> Option<Date> {
-        self.values.iter().find_map(|(at, value)| match value {
-            Value::Day(day) if *at == name => Some(*day),
-            _ => None,
-        })
+        self.text(name).and_then(parse_date)
     }
 
     /// Every rule broken so far.
@@ -117,7 +110,7 @@ impl Arguments {
     }
 
     fn none(endpoint: Endpoint) -> Self {
-        Self { endpoint, given: Vec::new(), values: Vec::new(), violations: Vec::new(), seen: HashSet::new() }
+        Self { endpoint, given: Vec::new(), violations: Vec::new(), seen: HashSet::new() }
     }
 
     fn take_query(&mut self, query: &str) {
@@ -125,7 +118,7 @@ impl Arguments {
         pieces.violations.into_iter().for_each(|violation| self.reject(violation));
         for name in &pieces.damaged {
             match self.endpoint.parameters().find(|param| param.name == name) {
-                Some(param) => self.given.push(param.name),
+                Some(param) => self.given.push((param.name, None)),
                 None => self.reject_unknown(name),
             }
         }
@@ -162,12 +155,10 @@ impl Arguments {
     }
 
     fn take(&mut self, param: &'static Param, text: &str) {
-        match param.kind.read(text) {
-            Some(value) => {
-                self.given.push(param.name);
-                self.values.push((param.name, value));
-            }
-            None => self.refuse_text(param, text),
+        if param.kind.allows(text) {
+            self.given.push((param.name, Some(text.to_owned())));
+        } else {
+            self.refuse_text(param, text);
         }
     }
 
@@ -185,7 +176,7 @@ impl Arguments {
     }
 
     fn refuse(&mut self, name: &'static str, message: String) {
-        self.given.push(name);
+        self.given.push((name, None));
         self.reject(Violation::invalid(name, message));
     }
 

@@ -18,49 +18,30 @@ pub fn checked_days(arguments: Arguments, limits: &PlanLimits) -> Result<u32, Ve
     arguments.finish(Some(days))
 }
 
-/// A listing of one day that the plan allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CheckedDay {
-    date: Date,
-    page: CheckedPage,
-}
-
-impl CheckedDay {
-    /// Checks the parameters of the listing of a day.
-    ///
-    /// # Errors
-    /// Every broken rule; one for a day before the window only when no other is broken.
-    pub fn from_arguments(
-        mut arguments: Arguments,
-        limits: &PlanLimits,
-        today: Date,
-    ) -> Result<Self, Vec<Violation>> {
-        let date = arguments.day("date");
-        let page = CheckedPage::read(&mut arguments, limits);
-        let oldest = window_start(today, limits.window_days);
-        match date {
-            Some(date) if date > today => {
-                let message = format!("date must not be in the future; today is {today}, not {date}");
-                arguments.reject(Violation::invalid("date", message));
-            }
-            Some(date) if date < oldest => arguments.reject(Violation::before_window(
-                "date",
-                format!("{date} is older than the plan's daily window, which reaches back to {oldest}"),
-            )),
-            _ => {}
+/// The day of a listing and the page of it, checked against the plan.
+///
+/// # Errors
+/// Every broken rule; one for a day before the window only when no other is broken.
+pub fn checked_day(
+    mut arguments: Arguments,
+    limits: &PlanLimits,
+    today: Date,
+) -> Result<(Date, CheckedPage), Vec<Violation>> {
+    let date = arguments.day("date");
+    let page = CheckedPage::read(&mut arguments, limits);
+    let oldest = window_start(today, limits.window_days);
+    match date {
+        Some(date) if date > today => {
+            let message = format!("date must not be in the future; today is {today}, not {date}");
+            arguments.reject(Violation::invalid("date", message));
         }
-        arguments.finish(date.map(|date| Self { date, page }))
+        Some(date) if date < oldest => arguments.reject(Violation::before_window(
+            "date",
+            format!("{date} is older than the plan's daily window, which reaches back to {oldest}"),
+        )),
+        _ => {}
     }
-
-    /// The filing day.
-    pub const fn date(&self) -> Date {
-        self.date
-    }
-
-    /// The page of it.
-    pub const fn page(&self) -> CheckedPage {
-        self.page
-    }
+    arguments.finish(date.map(|date| (date, page)))
 }
 
 #[cfg(test)]
@@ -72,9 +53,9 @@ mod tests {
 
     const TODAY: Date = date(2026, 7, 31);
 
-    fn day(argument: &str, query: &str) -> Result<CheckedDay, (u16, String)> {
+    fn day(argument: &str, query: &str) -> Result<(Date, CheckedPage), (u16, String)> {
         let arguments = Arguments::from_request(Endpoint::DailyFilings, Some(argument), query);
-        CheckedDay::from_arguments(arguments, &Plan::Starter.limits(), TODAY)
+        checked_day(arguments, &Plan::Starter.limits(), TODAY)
             .map_err(|broken| (broken[0].status, broken[0].message.clone()))
     }
 
@@ -109,7 +90,7 @@ mod tests {
             assert_eq!(got, status, "{argument}?{query}: {message}");
             assert!(message.contains(says), "{argument}?{query}: {message}");
         }
-        let read = day("2026-07-02", "limit=1000&offset=100").expect("a right listing");
-        assert_eq!((read.date(), read.page().limit(), read.page().offset()), (date(2026, 7, 2), 50, 100));
+        let (filed, page) = day("2026-07-02", "limit=1000&offset=100").expect("a right listing");
+        assert_eq!((filed, page.limit(), page.offset()), (date(2026, 7, 2), 50, 100));
     }
 }

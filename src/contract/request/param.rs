@@ -3,11 +3,10 @@
 //! Source: API document, "Endpoints" and "Limits", parameter bounds.
 
 use super::super::eastern::parse_date;
-use super::super::id::{BusinessIdParam, CountyKey, DocumentNumber, ZipPrefix};
+use super::super::id::{COUNTY_KEY_CHARS, DocumentNumber, is_county_key, is_positive_integer, is_zip_prefix};
 use super::endpoint::Endpoint::{
     self, Business, BusinessByDocument, County, DailyCounts, DailyFilings, Officers, SearchBusinesses,
 };
-use jiff::civil::Date;
 
 /// Largest `limit`.
 pub const MAX_LIMIT: u32 = 1_000;
@@ -217,15 +216,6 @@ impl Endpoint {
     }
 }
 
-/// A valid value of a parameter.
-#[expect(missing_docs, reason = "each variant has the type of its value")]
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
-    Text(String),
-    Integer(u32),
-    Day(Date),
-}
-
 impl ParamKind {
     /// The rule as the end of "it must be ...".
     pub fn rule(self) -> String {
@@ -240,30 +230,27 @@ impl ParamKind {
             Self::DocumentNumber => "6 to 12 letters or digits".to_owned(),
             Self::BusinessId => "a positive integer".to_owned(),
             Self::CountyKey => {
-                format!("a county key: letters, spaces, . ' or -, {} at most", CountyKey::MAX_CHARS)
+                format!("a county key: letters, spaces, . ' or -, {COUNTY_KEY_CHARS} at most")
             }
         }
     }
 
-    /// Reads a value; `None` if the kind does not allow it.
-    pub fn read(self, text: &str) -> Option<Value> {
+    /// Whether a text is a value of the kind.
+    pub fn allows(self, text: &str) -> bool {
         match self {
             Self::Text { min, max } => {
-                let length = u32::try_from(text.chars().count()).ok()?;
-                let clean = !text.chars().any(char::is_control);
-                (clean && (min..=max).contains(&length)).then(|| Value::Text(text.to_owned()))
+                let is_clean = !text.chars().any(char::is_control);
+                is_clean && (min as usize..=max as usize).contains(&text.chars().count())
             }
-            Self::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
+            Self::Choice(words) => words.contains(&text),
             Self::Integer { min, max } => {
-                plain_integer(text).filter(|number| (min..=max).contains(number)).map(Value::Integer)
+                plain_integer(text).is_some_and(|number| (min..=max).contains(&number))
             }
-            Self::Day => parse_date(text).map(Value::Day),
-            Self::Zip => ZipPrefix::parse(text).map(|zip| Value::Text(zip.as_str().to_owned())),
-            Self::DocumentNumber => {
-                DocumentNumber::parse(text).map(|number| Value::Text(number.as_str().to_owned()))
-            }
-            Self::BusinessId => BusinessIdParam::parse(text).map(|_| Value::Text(text.to_owned())),
-            Self::CountyKey => CountyKey::parse(text).map(|key| Value::Text(key.as_str().to_owned())),
+            Self::Day => parse_date(text).is_some(),
+            Self::Zip => is_zip_prefix(text),
+            Self::DocumentNumber => DocumentNumber::parse(text).is_some(),
+            Self::BusinessId => is_positive_integer(text),
+            Self::CountyKey => is_county_key(text),
         }
     }
 }
@@ -281,8 +268,8 @@ mod tests {
     #[test]
     fn defaults_and_examples_of_the_table_are_allowed_by_it() {
         for param in PARAMETERS {
-            assert!(param.kind.read(param.example).is_some(), "{}", param.name);
-            assert!(param.default.is_none_or(|text| param.kind.read(text).is_some()), "{}", param.name);
+            assert!(param.kind.allows(param.example), "{}", param.name);
+            assert!(param.default.is_none_or(|text| param.kind.allows(text)), "{}", param.name);
         }
         let default = |name: &str| PARAMETERS.iter().find(|param| param.name == name)?.default?.parse().ok();
         assert_eq!(
@@ -310,9 +297,9 @@ mod tests {
     #[test]
     fn lengths_count_characters() {
         let kind = ParamKind::Text { min: 2, max: 80 };
-        assert!(kind.read(&"é".repeat(80)).is_some());
-        assert!(kind.read(&"é".repeat(81)).is_none());
-        assert!(kind.read("é").is_none());
+        assert!(kind.allows(&"é".repeat(80)));
+        assert!(!kind.allows(&"é".repeat(81)));
+        assert!(!kind.allows("é"));
     }
 
     #[test]

@@ -4,7 +4,6 @@
 
 use super::super::eastern::{minus_days, span_days, window_start};
 use super::super::error::Violation;
-use super::super::id::ZipPrefix;
 use super::super::plan::PlanLimits;
 use super::super::reference::EntityType;
 use super::argument::{Arguments, CheckedPage};
@@ -141,11 +140,6 @@ impl CheckedSearch {
     /// The last filing day shown; today when none was sent.
     pub const fn to(&self) -> Date {
         self.to
-    }
-
-    /// The ZIP filter.
-    pub fn zip(&self) -> Option<ZipPrefix> {
-        self.search.zip.as_deref().and_then(ZipPrefix::parse)
     }
 
     /// Whether dissolved businesses are shown too.

@@ -1,11 +1,13 @@
 //! Versions of the table: which files a snapshot adds and removes, as actions of the Delta protocol.
 
+use super::super::described::type_names;
 use super::super::error::ExportError;
 use super::super::outlet::{Pending, check_target, link_or_copy};
 use super::super::snapshot::snapshot;
 use super::log::{APP_ID, COMMITTED_AT, Log, entry_path};
 use crate::lake::{Commit, FileEntry, Lake};
-use crate::table::{Column, ColumnKind, Table, columns};
+use crate::table::{Column, Table, columns};
+use arrow::datatypes::DataType;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,33 +70,44 @@ fn write_version(
     commit: &Commit,
 ) -> Result<DeltaVersion, ExportError> {
     let snapshot = lake.open_snapshot(commit);
-    let manifest = commit.tables.get(Table::Filings.name());
-    let parts: BTreeMap<&str, &FileEntry> =
-        manifest.iter().flat_map(|manifest| &manifest.files).map(|file| (part_path(file), file)).collect();
-    let removed: BTreeSet<String> =
-        log.files.iter().filter(|path| !parts.contains_key(path.as_str())).cloned().collect();
-    let mut actions = vec![provenance(commit)];
-    actions.extend(log.schema_actions(commit, schema_string()));
-    actions.push(json!({"txn": {"appId": APP_ID, "version": commit.snapshot}}));
-    let at = commit.committed_at.as_millisecond();
-    actions.extend(removed.iter().map(|path| remove(path, at)));
-    let mut added = Vec::new();
-    for (path, file) in parts.iter().filter(|(path, _)| !log.files.contains(**path)) {
+    let files = commit.files(Some(Table::Filings.name()));
+    let parts: BTreeMap<String, &FileEntry> = files.map(|file| (part_path(file), file)).collect();
+    let new = parts.iter().filter(|(path, _)| !log.files.contains(*path));
+    for (path, file) in new.clone() {
         link_or_copy(&snapshot.file(file)?, &folder.join(path), copy)?;
-        actions.push(add(path, file, at));
-        added.push((*path).to_owned());
     }
-    let version = log.next;
-    create_entry(folder, version, &actions, commit)?;
-    let made =
-        DeltaVersion { version, snapshot: commit.snapshot, added: added.len(), removed: removed.len() };
-    log.advance(commit.snapshot, added, &removed, schema_string());
+    let removed = log.files.iter().filter(|path| !parts.contains_key(*path)).count();
+    let made = DeltaVersion { version: log.next, snapshot: commit.snapshot, added: new.count(), removed };
+    let schema = schema_string();
+    let actions = actions(commit, log.schema_actions(commit, &schema), &log.files, &parts);
+    create_entry(folder, log.next, &actions, commit)?;
+    log.advance(commit.snapshot, parts.into_keys().collect(), schema);
     Ok(made)
 }
 
+/// The actions of a version: those of its schema, the files that it removes, and those that it adds.
+pub(super) fn actions(
+    commit: &Commit,
+    schema: Vec<Value>,
+    old: &BTreeSet<String>,
+    new: &BTreeMap<String, &FileEntry>,
+) -> Vec<Value> {
+    let at = commit.committed_at.as_millisecond();
+    let mut actions = vec![provenance(commit)];
+    actions.extend(schema);
+    actions.push(json!({"txn": {"appId": APP_ID, "version": commit.snapshot}}));
+    let gone = old.iter().filter(|path| !new.contains_key(*path));
+    actions.extend(
+        gone.map(|path| json!({"remove": {"path": path, "deletionTimestamp": at, "dataChange": true}})),
+    );
+    let added = new.iter().filter(|(path, _)| !old.contains(*path));
+    actions.extend(added.map(|(path, file)| add(path, file, at)));
+    actions
+}
+
 /// Path of a file in the table: its path in the lake without the folder `filings`.
-fn part_path(file: &FileEntry) -> &str {
-    file.path.split_once('/').map_or(file.path.as_str(), |(_, path)| path)
+fn part_path(file: &FileEntry) -> String {
+    file.path.split_once('/').map_or(file.path.as_str(), |(_, path)| path).to_owned()
 }
 
 /// Creates the log entry of a version, unless there is one.
@@ -111,7 +124,7 @@ fn create_entry(folder: &Path, version: u64, actions: &[Value], commit: &Commit)
 }
 
 /// The snapshot that a version comes from.
-pub(super) fn provenance(commit: &Commit) -> Value {
+fn provenance(commit: &Commit) -> Value {
     json!({"commitInfo": {
         "timestamp": commit.committed_at.as_millisecond(),
         "operation": "WRITE",
@@ -124,13 +137,8 @@ pub(super) fn provenance(commit: &Commit) -> Value {
     }})
 }
 
-/// A file that a version removes.
-pub(super) fn remove(path: &str, at: i64) -> Value {
-    json!({"remove": {"path": path, "deletionTimestamp": at, "dataChange": true}})
-}
-
 /// A file that a version adds, with its statistics. A folder of its path has the month.
-pub(super) fn add(path: &str, file: &FileEntry, at: i64) -> Value {
+fn add(path: &str, file: &FileEntry, at: i64) -> Value {
     let month = path.split('/').find_map(|folder| folder.split_once('='));
     let partition: Map<String, Value> =
         month.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect();
@@ -156,20 +164,10 @@ fn statistics(file: &FileEntry) -> Value {
 
 /// The schema of the table in the form of the log.
 pub(super) fn schema_string() -> String {
-    let kind = |column: &Column| match column.kind {
-        ColumnKind::Int32 => "integer",
-        ColumnKind::Int64 => "long",
-        ColumnKind::Text => "string",
-        ColumnKind::Boolean => "boolean",
-        ColumnKind::Double => "double",
-        ColumnKind::Date => "date",
-        ColumnKind::Timestamp => "timestamp",
-    };
-    let field = |name: &str, kind: &str, nullable: bool, meaning: &str| json!({"name": name, "type": kind, "nullable": nullable, "metadata": {"comment": meaning}});
-    let mut fields: Vec<Value> = columns(Table::Filings)
-        .iter()
-        .map(|column| field(column.name, kind(column), column.nullable, column.meaning))
-        .collect();
-    fields.push(field("filed_month", "string", true, "month of filed_date, YYYY-MM"));
+    let field = |name: &str, kind: &DataType, nullable: bool, meaning: &str| json!({"name": name, "type": type_names(kind).delta, "nullable": nullable, "metadata": {"comment": meaning}});
+    let of_column =
+        |column: &Column| field(column.name, &column.kind.data_type(), column.nullable, column.meaning);
+    let mut fields: Vec<Value> = columns(Table::Filings).iter().map(of_column).collect();
+    fields.push(field("filed_month", &DataType::Utf8, true, "month of filed_date, YYYY-MM"));
     json!({"type": "struct", "fields": fields}).to_string()
 }

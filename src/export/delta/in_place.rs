@@ -4,11 +4,11 @@
 //! make the same one. Files of a snapshot that was pruned are gone: its version cannot be read then, newer ones can.
 
 use super::super::error::ExportError;
-use super::export::{add, provenance, remove, schema_string};
-use super::log::{APP_ID, metadata, protocol};
+use super::export::{actions, schema_string};
+use super::log::{metadata, protocol};
 use crate::lake::{Commit, FileEntry, Lake};
 use crate::table::Table;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The folder that paths of the log are relative to.
@@ -28,33 +28,27 @@ pub(crate) fn complete_log(lake: &Lake) -> Result<(), ExportError> {
             None => None,
         };
         let first = lake.commit(commits[0])?;
-        lake.create_delta_version(version, actions(&commit, before.as_ref(), &first))?;
+        lake.create_delta_version(version, actions_after(before.as_ref(), &commit, &first))?;
     }
     Ok(())
 }
 
 /// The actions that lead from the snapshot before to this one. `first` is that of version 0.
-fn actions(commit: &Commit, before: Option<&Commit>, first: &Commit) -> Vec<Value> {
-    let at = commit.committed_at.as_millisecond();
-    let (old, new) = (before.map(files).unwrap_or_default(), files(commit));
-    let mut actions = vec![provenance(commit)];
+fn actions_after(before: Option<&Commit>, commit: &Commit, first: &Commit) -> Vec<Value> {
+    let mut schema = Vec::new();
     if before.is_none() {
-        actions.push(protocol());
+        schema.push(protocol());
     }
     if before.is_none_or(|before| before.schema_version != commit.schema_version) {
-        actions.push(metadata(first, None, &schema_string()));
+        schema.push(metadata(first, None, &schema_string()));
     }
-    actions.push(json!({"txn": {"appId": APP_ID, "version": commit.snapshot}}));
-    let gone = old.keys().filter(|path| !new.contains_key(*path));
-    actions.extend(gone.map(|path| remove(path, at)));
-    let added = new.iter().filter(|(path, _)| !old.contains_key(*path));
-    actions.extend(added.map(|(path, file)| add(path, file, at)));
-    actions
+    let old = before.map(files).unwrap_or_default().into_keys().collect();
+    actions(commit, schema, &old, &files(commit))
 }
 
 /// The files of filings by their paths from [`ROOT`].
 fn files(commit: &Commit) -> BTreeMap<String, &FileEntry> {
-    let entries = commit.tables.get(Table::Filings.name()).into_iter().flat_map(|table| &table.files);
+    let entries = commit.files(Some(Table::Filings.name()));
     let path = |file: &FileEntry| commit.object_of(file).trim_start_matches(ROOT).to_owned();
     entries.map(|file| (path(file), file)).collect()
 }

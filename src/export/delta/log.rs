@@ -103,27 +103,20 @@ impl Log {
     }
 
     /// Protocol and metadata, for the first version and for a change of schema.
-    pub(super) fn schema_actions(&self, commit: &Commit, schema: String) -> Vec<Value> {
-        if self.schema.as_ref() == Some(&schema) {
+    pub(super) fn schema_actions(&self, commit: &Commit, schema: &str) -> Vec<Value> {
+        if self.schema.as_deref() == Some(schema) {
             return Vec::new();
         }
-        let metadata = metadata(commit, self.id.as_deref(), &schema);
+        let metadata = metadata(commit, self.id.as_deref(), schema);
         match self.next {
             0 => vec![protocol(), metadata],
             _ => vec![metadata],
         }
     }
 
-    /// Adds the files of the next version to the state; the rest of its provenance is written to the log alone.
-    pub(super) fn advance(
-        &mut self,
-        snapshot: u64,
-        added: Vec<String>,
-        removed: &BTreeSet<String>,
-        schema: String,
-    ) {
-        self.files.retain(|path| !removed.contains(path));
-        self.files.extend(added);
+    /// Takes the next version with these files; the rest of its provenance is written to the log alone.
+    pub(super) fn advance(&mut self, snapshot: u64, files: BTreeSet<String>, schema: String) {
+        self.files = files;
         self.snapshot = Some(snapshot);
         self.schema = Some(schema);
         self.next += 1;

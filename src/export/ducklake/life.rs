@@ -1,8 +1,7 @@
 //! Tables, columns and files of the catalogue, each with the snapshots that have it.
 
-use super::super::described::{lake_path, uuid};
-use super::shape::{ColumnShape, Shape};
-use crate::lake::{Commit, FileEntry};
+use super::super::described::{Described, DescribedColumn, month_of, uuid};
+use crate::lake::Commit;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,7 +53,7 @@ pub(super) struct TableLife {
 pub(super) struct ColumnLife {
     pub(super) id: u64,
     pub(super) order: usize,
-    pub(super) shape: ColumnShape,
+    pub(super) shape: DescribedColumn,
     pub(super) life: Life,
 }
 
@@ -77,23 +76,17 @@ pub(super) struct FileLife {
 }
 
 /// The next free ids of a catalogue.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Ids {
     /// Of tables and partitionings.
     pub(super) catalog: u64,
     pub(super) file: u64,
 }
 
-impl Ids {
-    pub(super) const fn next_catalog(&mut self) -> u64 {
-        self.catalog += 1;
-        self.catalog - 1
-    }
-
-    const fn next_file(&mut self) -> u64 {
-        self.file += 1;
-        self.file - 1
-    }
+/// A free id, which is no longer free.
+pub(super) const fn taken(id: &mut u64) -> u64 {
+    *id += 1;
+    *id - 1
 }
 
 impl TableLife {
@@ -125,13 +118,13 @@ impl TableLife {
     }
 
     /// Gives it the columns of a snapshot; returns whether they or the partitioning differ from those before.
-    pub(super) fn reshape(&mut self, number: u64, shape: &Shape, ids: &mut Ids) -> bool {
+    pub(super) fn reshape(&mut self, number: u64, shape: &Described, ids: &mut Ids) -> bool {
         self.about.clone_from(&shape.about);
         let mut is_other = false;
-        let wanted: Vec<(usize, &ColumnShape)> = (1..).zip(&shape.columns).collect();
+        let wanted: Vec<(usize, &DescribedColumn)> = (1..).zip(&shape.columns).collect();
         for column in self.columns.iter_mut().filter(|column| column.life.is_open()) {
-            let stays = |(order, shape): &&(usize, &ColumnShape)| {
-                *order == column.order && shape.is_stored_as(&column.shape)
+            let stays = |(order, shape): &&(usize, &DescribedColumn)| {
+                *order == column.order && is_stored_as(shape, &column.shape)
             };
             match wanted.iter().find(stays) {
                 Some((_, shape)) => column.shape.meaning.clone_from(&shape.meaning),
@@ -150,7 +143,7 @@ impl TableLife {
         match (partitioned, shape.is_partitioned) {
             (Some((_, life)), false) => is_other |= life.finish(number),
             (None, true) => {
-                self.partitions.push((ids.next_catalog(), Life::since(number)));
+                self.partitions.push((taken(&mut ids.catalog), Life::since(number)));
                 is_other = true;
             }
             _ => {}
@@ -160,8 +153,13 @@ impl TableLife {
 
     /// The id of a column by its name: the one it ever had, or the next.
     fn column_id(&self, name: &str) -> u64 {
-        let known = self.columns.iter().find(|column| column.shape.name == name).map(|column| column.id);
-        known.unwrap_or_else(|| self.columns.iter().map(|column| column.id).max().unwrap_or(0) + 1)
+        let next = || self.columns.iter().map(|column| column.id).max().unwrap_or(0) + 1;
+        self.known_column(name).unwrap_or_else(next)
+    }
+
+    /// The id of a column that it has or had.
+    pub(super) fn known_column(&self, name: &str) -> Option<u64> {
+        self.columns.iter().find(|column| column.shape.name == name).map(|column| column.id)
     }
 
     /// Gives it the files of a snapshot; returns whether there are new ones, and whether some are gone.
@@ -174,17 +172,25 @@ impl TableLife {
         let before = self.files.len();
         let mut gone: BTreeSet<(String, String)> = self.open.keys().cloned().collect();
         for entry in &commit.tables[&self.name].files {
-            let (key, path) = ((entry.path.clone(), entry.blake3.clone()), lake_path(commit, entry));
+            let (key, path) = ((entry.path.clone(), entry.blake3.clone()), commit.object_of(entry));
             gone.remove(&key);
             match self.open.get(&key) {
                 // Old snapshots are pruned first, so that the newest path lasts longest.
                 Some(at) => self.files[*at].path = path,
                 None => {
-                    let footer = footer(&path);
-                    let file = FileLife::new(ids.next_file(), path, entry, footer, self.next_row);
-                    self.next_row += entry.rows;
                     self.open.insert(key, self.files.len());
-                    self.files.push(FileLife { life: Life::since(commit.snapshot), ..file });
+                    self.files.push(FileLife {
+                        id: taken(&mut ids.file),
+                        footer: footer(&path),
+                        path,
+                        rows: entry.rows,
+                        bytes: entry.bytes,
+                        first_row: self.next_row,
+                        month: month_of(entry).map(str::to_owned),
+                        dates: entry.min_filed_date.zip(entry.max_filed_date),
+                        life: Life::since(commit.snapshot),
+                    });
+                    self.next_row += entry.rows;
                 }
             }
         }
@@ -197,26 +203,7 @@ impl TableLife {
     }
 }
 
-impl ColumnShape {
-    /// Whether two columns differ in their meaning alone.
-    fn is_stored_as(&self, other: &Self) -> bool {
-        (&self.name, self.kind, self.nullable) == (&other.name, other.kind, other.nullable)
-    }
-}
-
-impl FileLife {
-    fn new(id: u64, path: String, entry: &FileEntry, footer: Option<u32>, first_row: u64) -> Self {
-        let month = entry.path.split('/').nth(1).and_then(|folder| folder.strip_prefix("filed_month="));
-        Self {
-            id,
-            path,
-            rows: entry.rows,
-            bytes: entry.bytes,
-            footer,
-            first_row,
-            month: month.map(str::to_owned),
-            dates: entry.min_filed_date.zip(entry.max_filed_date),
-            life: Life::since(0),
-        }
-    }
+/// Whether two columns differ in their meaning alone.
+fn is_stored_as(one: &DescribedColumn, other: &DescribedColumn) -> bool {
+    (&one.name, &one.kind, one.nullable) == (&other.name, &other.kind, other.nullable)
 }

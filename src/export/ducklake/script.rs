@@ -1,6 +1,6 @@
 //! The catalogue as an SQL script for DuckDB: the tables of the specification, then their rows.
 
-use super::super::described::{quoted, text_of, uuid};
+use super::super::described::{DescribedColumn, folder_expression, quoted, text_of, type_names, uuid};
 use super::super::error::ExportError;
 use super::super::replaceable::snapshot_table;
 use super::life::{FileLife, Life, TableLife};
@@ -72,8 +72,7 @@ fn data_path(lake: &Lake, text: &mut String) -> Result<String, fmt::Error> {
         text,
         "--     duckdb -cmd \"SET VARIABLE lake = '/path/of/the/lake'\" florida.ducklake < ducklake.sql"
     )?;
-    let absolute = std::path::absolute(lake.root()).unwrap_or_else(|_| lake.root().to_owned());
-    Ok(format!("coalesce(getvariable('lake'), {}) || '/'", quoted(&absolute.display().to_string())))
+    Ok(format!("{} || '/'", folder_expression(lake)))
 }
 
 fn write_versions(text: &mut String, all: &Versions) -> fmt::Result {
@@ -127,7 +126,7 @@ fn write_tables(text: &mut String, all: &Versions) -> fmt::Result {
     let infos = partitions().map(|(table, (id, life))| format!("{id}, {}, {}", table.id, span(*life)));
     insert(text, "ducklake_partition_info", infos)?;
     let keys = partitions().filter_map(|(table, (id, _))| {
-        Some(format!("{id}, {}, 0, {}, 'identity'", table.id, column_id(table, MONTH)?))
+        Some(format!("{id}, {}, 0, {}, 'identity'", table.id, table.known_column(MONTH)?))
     });
     insert(text, "ducklake_partition_column", keys)
 }
@@ -144,7 +143,7 @@ fn write_columns(text: &mut String, all: &Versions) -> fmt::Result {
             table.id,
             column.order,
             quoted(&shape.name),
-            shape.kind,
+            type_names(&shape.kind).ducklake,
             shape.nullable
         )
     });
@@ -202,7 +201,7 @@ fn bounds(table: &TableLife, file: &FileLife) -> Vec<String> {
     let known = dates.into_iter().chain(month);
     known
         .filter_map(|(name, low, high)| {
-            let is_it = |shape: &super::shape::ColumnShape| shape.name == name && !shape.nullable;
+            let is_it = |shape: &DescribedColumn| shape.name == name && !shape.nullable;
             let column = table.columns.iter().find(|column| is_it(&column.shape))?;
             Some(format!(
                 "{}, {}, {}, NULL, {}, 0, '{low}', '{high}', NULL, NULL",
@@ -231,10 +230,6 @@ fn names(table: &TableLife) -> Vec<(u64, &str)> {
     names.sort_unstable();
     names.dedup();
     names
-}
-
-fn column_id(table: &TableLife, name: &str) -> Option<u64> {
-    table.columns.iter().find(|column| column.shape.name == name).map(|column| column.id)
 }
 
 /// First and last snapshot of a row.

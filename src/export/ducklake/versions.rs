@@ -1,8 +1,9 @@
 //! The snapshots that are kept, oldest first, as versions of the catalogue.
 
+use super::super::described::Described;
 use super::super::error::ExportError;
-use super::life::{Ids, Life, TableLife};
-use super::shape::{Shape, Shapes};
+use super::life::{Ids, Life, TableLife, taken};
+use super::shape::Shapes;
 use crate::lake::{Commit, Lake, LakeError};
 use crate::table::{VIEWS, View};
 use jiff::Timestamp;
@@ -12,6 +13,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// All of a catalogue.
+#[derive(Default)]
 pub(super) struct Versions {
     pub(super) versions: Vec<Version>,
     pub(super) tables: Vec<TableLife>,
@@ -43,7 +45,8 @@ pub(super) fn versions(lake: &Lake, newest: &Commit, without: &[u64]) -> Result<
     let mut shapes = Shapes::new(lake);
     // Its files are at hand, also where the lake is in an object store.
     shapes.of(newest)?;
-    let mut all = Versions::default();
+    // The schema has id 0.
+    let mut all = Versions { ids: Ids { catalog: 1, file: 0 }, ..Versions::default() };
     let mut kept = lake.kept_snapshots()?;
     kept.retain(|number| *number <= newest.snapshot && !without.contains(number));
     for number in kept {
@@ -57,27 +60,12 @@ pub(super) fn versions(lake: &Lake, newest: &Commit, without: &[u64]) -> Result<
     Ok(all)
 }
 
-impl Default for Versions {
-    fn default() -> Self {
-        // The schema has id 0.
-        let ids = Ids { catalog: 1, file: 0 };
-        Self {
-            versions: Vec::new(),
-            tables: Vec::new(),
-            views: Vec::new(),
-            schemas: Vec::new(),
-            ids,
-            schema: 0,
-        }
-    }
-}
-
 impl Versions {
     /// Adds the next snapshot, which has these tables. `footer` gives the size of the footer of a file, where it is known.
     fn add(
         &mut self,
         commit: &Commit,
-        shapes: &BTreeMap<String, Shape>,
+        shapes: &BTreeMap<String, Described>,
         footer: impl Fn(&str) -> Option<u32> + Copy,
     ) {
         let number = commit.snapshot;
@@ -116,7 +104,7 @@ impl Versions {
     fn take_views(
         &mut self,
         number: u64,
-        shapes: &BTreeMap<String, Shape>,
+        shapes: &BTreeMap<String, Described>,
         changes: &mut Vec<String>,
     ) -> bool {
         let before = changes.len();
@@ -128,7 +116,7 @@ impl Versions {
                     changes.push(format!("dropped_view:{id}"));
                 }
                 (None, true) => {
-                    self.views.push((self.ids.next_catalog(), view, Life::since(number)));
+                    self.views.push((taken(&mut self.ids.catalog), view, Life::since(number)));
                     changes.push(format!("created_view:\"main\".\"{}\"", view.name));
                 }
                 _ => {}
@@ -143,7 +131,7 @@ impl Versions {
         if let Some(at) = known {
             return (at, false);
         }
-        self.tables.push(TableLife::new(self.ids.next_catalog(), name, commit));
+        self.tables.push(TableLife::new(taken(&mut self.ids.catalog), name, commit));
         (self.tables.len() - 1, true)
     }
 }

@@ -3,12 +3,12 @@
 use super::full_read::find_changed;
 use super::job::ReadContext;
 use super::pager::Reader;
-use crate::contract::eastern::{minus_days, plus_days, span_days};
+use crate::contract::eastern::{minus_days, span_days};
 use crate::contract::plan::{Plan, PlanLimits};
 use crate::contract::search::MAX_SPAN_DAYS;
-use crate::extract::error::{ExtractError, Result};
+use crate::extract::error::Result;
 use crate::extract::fetch::PageFetcher;
-use crate::extract::plan::day_range::{DaySpan, spans};
+use crate::extract::plan::day_range::{DaySpan, joined, spans};
 use crate::extract::query::slice::{Filter, Slice};
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -39,11 +39,11 @@ pub(crate) async fn differing_days(
     let ReadContext { store, plan, values, shares, .. } = context;
     let mut reader = Reader::new(fetcher, CHECK, plan, values, shares, filter.clone());
     let mut differing = BTreeMap::new();
-    if let Err(error) = compare(&mut reader, filter, rows, totals, &mut differing).await {
-        store.mark_incomplete(label, &differing).map_err(ExtractError::HandOver)?;
-        return Err(error);
+    let compared = compare(&mut reader, filter, rows, totals, &mut differing).await;
+    if compared.is_err() {
+        store.mark_incomplete(label, &differing);
     }
-    Ok(differing)
+    compared.map(|()| differing)
 }
 
 async fn compare(
@@ -53,23 +53,17 @@ async fn compare(
     totals: Totals,
     differing: &mut BTreeMap<Date, u64>,
 ) -> Result<()> {
-    let slice = |DaySpan { from, to }| Slice { filter: filter.clone(), from, to };
-    match totals {
-        Totals::Ranges => {
-            for span in few(rows, reader.plan) {
-                find_changed(reader, &slice(span), None, rows, differing).await?;
-            }
-        }
-        Totals::Parts(most) => {
-            for span in parts(rows, most) {
-                let slice = slice(span);
-                if !slice.is_one_day() {
-                    find_changed(reader, &slice, None, rows, differing).await?;
-                } else if let Some(known) = rows.get(&slice.to) {
-                    let total = reader.total_of_day(&slice, *known).await?;
-                    differing.extend((total != Some(*known)).then_some((slice.to, total.unwrap_or(*known))));
-                }
-            }
+    let (spans, may_be_days) = match totals {
+        Totals::Ranges => (few(rows, reader.plan), false),
+        Totals::Parts(most) => (parts(rows, most), true),
+    };
+    for DaySpan { from, to } in spans {
+        let slice = Slice { filter: filter.clone(), from, to };
+        if may_be_days && slice.is_one_day() {
+            let (total, known) = (reader.total_of_day(&slice, rows[&to]).await?, rows[&to]);
+            differing.extend((total != Some(known)).then_some((to, total.unwrap_or(known))));
+        } else {
+            find_changed(reader, &slice, rows, differing).await?;
         }
     }
     Ok(())
@@ -79,19 +73,10 @@ async fn compare(
 /// there that hides a new one.
 fn parts(rows: &BTreeMap<Date, u64>, most: usize) -> Vec<DaySpan> {
     let length = u32::try_from(rows.len().div_ceil(most.max(1))).unwrap_or(u32::MAX).max(1);
-    let mut parts: Vec<DaySpan> = Vec::new();
-    for day in rows.keys().rev() {
-        let may_join = |part: &DaySpan| {
-            let has_no_rows = || rows.range(*day..=part.to).all(|(_, rows)| *rows == 0);
-            let days = span_days(part.from, part.to);
-            part.from == plus_days(*day, 1) && days < MAX_SPAN_DAYS && (days < length || has_no_rows())
-        };
-        match parts.last_mut() {
-            Some(part) if may_join(part) => part.from = *day,
-            _ => parts.push(DaySpan::one(*day)),
-        }
-    }
-    parts
+    joined(rows.keys().rev().copied(), |part, day| {
+        let has_no_rows = || rows.range(day..=part.to).all(|(_, rows)| *rows == 0);
+        span_days(part.from, part.to) < length || has_no_rows()
+    })
 }
 
 /// Parts of a range whose totals come without a row, at most, under the limits of a plan.
@@ -112,20 +97,10 @@ fn few(rows: &BTreeMap<Date, u64>, plan: &PlanLimits) -> Vec<DaySpan> {
 
 /// The parts of a range that have no more rows than an offset passes, or one day.
 fn within_offset(span: DaySpan, rows: &BTreeMap<Date, u64>, max_offset: u32) -> Vec<DaySpan> {
-    let most = u64::from(max_offset);
-    let mut parts: Vec<DaySpan> = Vec::new();
-    let mut sum = 0;
-    for (day, rows) in rows.range(span.from..=span.to).rev() {
-        sum += rows;
-        match parts.last_mut() {
-            Some(part) if sum <= most => part.from = *day,
-            _ => {
-                sum = *rows;
-                parts.push(DaySpan::one(*day));
-            }
-        }
-    }
-    parts
+    let fits = |part: DaySpan, day: Date| {
+        rows.range(day..=part.to).map(|(_, rows)| rows).sum::<u64>() <= u64::from(max_offset)
+    };
+    joined(span.newest_first(), fits)
 }
 
 #[cfg(test)]

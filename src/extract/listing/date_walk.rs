@@ -12,7 +12,7 @@ use jiff::civil::Date;
 
 /// Pages a walk may go back because of drift, before it stops.
 const MAX_STEPS_BACK: u32 = 400;
-/// Times that a walk goes back from the same two pages at the same place.
+/// Times that a walk goes back from the same two pages at one day and offset.
 const MOST_RETURNS: u32 = 4;
 
 pub(crate) struct Position {
@@ -47,26 +47,14 @@ impl Position {
     }
 }
 
-/// Why a walk ended.
+/// Why a query of a walk ended, and the walk with it.
 pub(crate) enum End {
     Listing,
-    /// The day of its position is over reach. `deepest` is the last page within reach, if it was read.
+    /// At the offset cap: a walk ends there if its day is over reach. `deepest` is the last page within reach, if it was read.
     OverReach {
         deepest: Option<PageSeen>,
     },
     /// Rows drifted more often than the walk could follow, or the API rejects a value of the filter.
-    Adrift,
-}
-
-/// Where a query ended.
-enum Stop {
-    Listing,
-    /// At the offset cap, after `rows_of_day` rows of this day.
-    Reach {
-        day: Date,
-        rows_of_day: u32,
-        deepest: Option<PageSeen>,
-    },
     Adrift,
 }
 
@@ -80,20 +68,17 @@ pub(crate) async fn walk_within_reach(
     at: &mut Position,
 ) -> Result<End> {
     while at.upper >= slice.from {
+        let upper = at.upper;
         match read_pages(reader, slice, at).await? {
-            Stop::Listing => break,
-            Stop::Adrift => return Ok(End::Adrift),
-            Stop::Reach { day, rows_of_day, .. } if day < at.upper => {
-                (at.upper, at.offset) = (day, rows_of_day);
-            }
-            Stop::Reach { deepest, .. } => return Ok(End::OverReach { deepest }),
+            End::OverReach { .. } if at.upper < upper => {}
+            end => return Ok(end),
         }
     }
     Ok(End::Listing)
 }
 
-/// Reads the pages of one query, from a position until the listing or reach ends.
-async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Position) -> Result<Stop> {
+/// Reads the pages of one query, from a position until the listing or reach ends. Where reach ends, the next query begins.
+async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Position) -> Result<End> {
     let span = slice.between(slice.from, at.upper);
     let (mut day, mut rows_of_day) = (at.upper, at.offset);
     // One row of the query before is read again: it shows whether the two queries join.
@@ -102,9 +87,9 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
     // Where the rows of this query end that were read: a page that repeats more of them shows that rows came above.
     let mut read_to = at.offset;
     let (mut total, mut deepest) = (None, None);
-    loop {
+    let deepest = loop {
         if offset > reader.plan.max_offset {
-            return Ok(Stop::Reach { day, rows_of_day, deepest });
+            break deepest;
         }
         if offset > 0 && !must_join && reader.resumes_at(&span, offset)? {
             reader.range.drift.note();
@@ -112,8 +97,8 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
         }
         let page = match reader.page(&span, offset).await? {
             PageRead::Rows(page) => page,
-            PageRead::OverReach => return Ok(Stop::Reach { day, rows_of_day, deepest: None }),
-            PageRead::Rejected => return Ok(Stop::Adrift),
+            PageRead::OverReach => break None,
+            PageRead::Rejected => return Ok(End::Adrift),
         };
         at.total.get_or_insert(page.total);
         let drifted = total.replace(page.total).is_some_and(|before| before != page.total);
@@ -123,7 +108,7 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
         }
         if offset > 0 && !joins(&page, at, must_join || drifted) {
             if !may_step_back(reader, &span, offset, &page, at)? {
-                return Ok(Stop::Adrift);
+                return Ok(End::Adrift);
             }
             must_join = true;
             offset = offset.saturating_sub(reader.plan.rows_per_call);
@@ -141,7 +126,7 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
         offset += page.rows.len() as u32;
         read_to = read_to.max(offset);
         if page.rows.is_empty() || u64::from(offset) >= page.total {
-            return Ok(Stop::Listing);
+            return Ok(End::Listing);
         }
         if reader.range.drift.is_likely() && page.rows.len() > 1 {
             // Two changes may cancel each other in the total: only a row that is read twice shows that pages join.
@@ -149,7 +134,9 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
         }
         reader.expect_pages(&span, offset, page.total);
         deepest = Some(page).filter(|_| is_deepest);
-    }
+    };
+    (at.upper, at.offset) = (at.upper.min(day), rows_of_day);
+    Ok(End::OverReach { deepest })
 }
 
 /// Counts a step back from a page; false after too many. An error if the page came too often with the same rows.

@@ -35,26 +35,20 @@ pub(crate) struct DayReading {
     pub(crate) whole: bool,
 }
 
-/// A day whose rows were all read.
+/// A day whose rows, read now or known before, match its total.
 pub(crate) fn complete_day(reader: &Reader<'_, '_>, day: Date) -> DayReading {
     let rows = reader.range.seen.count_on(day);
-    DayReading { day, expected: rows, held: rows, complete: true, whole: true }
-}
-
-/// A day whose known and new rows match its total.
-pub(crate) fn matching_day(reader: &Reader<'_, '_>, day: Date) -> DayReading {
-    let rows = reader.range.seen.count_on(day);
     let whole = reader.range.seen.shown_on(day).count() as u64 == rows;
-    DayReading { whole, ..complete_day(reader, day) }
+    DayReading { day, expected: rows, held: rows, complete: true, whole }
 }
 
 /// Whether rows drifted during a reading that is not complete: seen by it, or by the total now.
 pub(crate) async fn has_drifted(reader: &mut Reader<'_, '_>, slice: &Slice, walked: &Walked) -> Result<bool> {
     let matches = reader.range.seen.count(slice) == walked.total;
-    if !reader.range.drift.is_seen() && (matches || reader.total(slice).await? != walked.total) {
+    if !reader.range.drift.is_seen && (matches || reader.total(slice).await? != walked.total) {
         reader.range.drift.note();
     }
-    Ok(reader.range.drift.is_seen())
+    Ok(reader.range.drift.is_seen)
 }
 
 /// Forgets a day and reads it until it is complete.
@@ -89,7 +83,7 @@ pub(crate) async fn reconcile_day(
     total: Option<u64>,
 ) -> Result<DayReading> {
     if match_total(reader, day, total).await? {
-        Ok(matching_day(reader, day.to))
+        Ok(complete_day(reader, day.to))
     } else {
         read_day_again(reader, day).await
     }
@@ -99,7 +93,7 @@ pub(crate) async fn reconcile_day(
 async fn match_total(reader: &mut Reader<'_, '_>, day: &Slice, total: Option<u64>) -> Result<bool> {
     let mut left = most_requests(reader, day, total.unwrap_or(reader.range.seen.count(day)));
     if let Some(total) = total
-        && rank_search::find(reader, day, Some(total), i64::MAX, &mut left).await?.is_some()
+        && rank_search::find(reader, day, total, i64::MAX, &mut left).await?
     {
         return Ok(true);
     }
@@ -116,7 +110,7 @@ async fn match_total(reader: &mut Reader<'_, '_>, day: &Slice, total: Option<u64
             return Ok(true);
         }
         let last = page.rows.last().map_or(i64::MAX, |(id, _)| *id);
-        if rank_search::find(reader, day, Some(page.total), last, &mut left).await?.is_some() {
+        if rank_search::find(reader, day, page.total, last, &mut left).await? {
             return Ok(true);
         }
     }
@@ -153,12 +147,6 @@ pub(crate) fn drop_skipped(reader: &mut Reader<'_, '_>, span: &Slice, page: &Pag
 }
 
 fn days_of(page: &PageSeen) -> Vec<(Date, Vec<i64>)> {
-    let mut days: Vec<(Date, Vec<i64>)> = Vec::new();
-    for (id, day) in &page.rows {
-        match days.last_mut() {
-            Some((last, ids)) if last == day => ids.push(*id),
-            _ => days.push((*day, vec![*id])),
-        }
-    }
-    days
+    let days = page.rows.chunk_by(|(_, day), (_, next)| day == next);
+    days.map(|rows| (rows[0].1, rows.iter().map(|(id, _)| *id).collect())).collect()
 }

@@ -4,7 +4,7 @@ use super::day::{DayReading, complete_day, has_drifted, read_day_again, reconcil
 use super::pager::Reader;
 use super::range_state::Expected;
 use super::split_read::{is_within_reach_by_sector, read_hot_days, walk_after};
-use crate::contract::eastern::{days_newest_first, minus_days};
+use crate::contract::eastern::days_newest_first;
 use crate::extract::error::Result;
 use crate::extract::plan::day_range::{DaySpan, spans};
 use crate::extract::query::slice::Slice;
@@ -53,12 +53,11 @@ async fn wrong_days(
     slice: &Slice,
     counted: &BTreeMap<Date, u64>,
 ) -> Result<BTreeSet<Date>> {
-    let counted: Vec<(Date, u64)> =
-        counted.range(slice.from..=slice.to).map(|(day, rows)| (*day, *rows)).collect();
-    let differs = |(day, rows): &&(Date, u64)| reader.range.seen.count_on(*day) != *rows;
-    let differing: Vec<Date> = counted.iter().filter(differs).map(|(day, _)| *day).collect();
+    let counted = counted.range(slice.from..=slice.to);
+    let differs = |(day, rows): &(&Date, &u64)| reader.range.seen.count_on(**day) != **rows;
+    let differing: Vec<Date> = counted.clone().filter(differs).map(|(day, _)| *day).collect();
     let mut wrong = BTreeSet::new();
-    if slice.is_one_day() || differing.len() * 2 > counted.len() {
+    if slice.is_one_day() || differing.len() * 2 > counted.count() {
         return Ok(wrong);
     }
     for day in differing {
@@ -115,7 +114,7 @@ async fn repair(reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Resul
     let days = || days_newest_first(slice.from, slice.to);
     let counts: BTreeMap<Date, u64> = days().map(|day| (day, reader.range.seen.count_on(day))).collect();
     let mut differing = BTreeMap::new();
-    find_changed(reader, slice, Some(total), &counts, &mut differing).await?;
+    bisect(reader, slice, total, &counts, &mut differing).await?;
     let mut repaired = Vec::new();
     for day in days() {
         repaired.push(match differing.get(&day) {
@@ -126,20 +125,16 @@ async fn repair(reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Resul
     Ok(repaired)
 }
 
-/// Adds the days whose totals differ from their known rows, with these totals, by bisection. `total` is requested if unknown.
+/// Adds the days whose totals differ from their known rows, with these totals.
 ///
 /// An error may come when a range is known to differ, and not yet which of its days: all of them are added then, with their rows.
 pub(crate) async fn find_changed(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
-    total: Option<u64>,
     known: &BTreeMap<Date, u64>,
     changed: &mut BTreeMap<Date, u64>,
 ) -> Result<()> {
-    let total = match total {
-        Some(total) => total,
-        None => reader.total_near(slice, rows_of(known, slice)).await?,
-    };
+    let total = reader.total_near(slice, rows_of(known, slice)).await?;
     bisect(reader, slice, total, known, changed).await
 }
 
@@ -161,9 +156,7 @@ async fn bisect(
         changed.insert(slice.to, total);
         return Ok(());
     }
-    let middle = minus_days(slice.to, slice.days() / 2 - 1);
-    let newer = slice.between(middle, slice.to);
-    let older = slice.between(slice.from, minus_days(middle, 1));
+    let (newer, older) = slice.halves();
     let newer_total = match reader.total_near(&newer, rows_of(known, &newer)).await {
         Ok(total) => total,
         Err(error) => {

@@ -5,7 +5,7 @@
 //! total and the API's daily count. Otherwise the difference is searched by rank. A sum over several days completes none of them: a
 //! row lost by one may hide a row gained by another.
 
-use super::day::{DayReading, drop_skipped, matching_day, reconcile_day};
+use super::day::{DayReading, complete_day, drop_skipped, reconcile_day};
 use super::pager::{PageRead, PageSeen, Reader};
 use super::read_pages::ReadPages;
 use crate::contract::eastern::{days_newest_first, minus_days, plus_days};
@@ -61,8 +61,8 @@ pub(crate) async fn read(
     if read.is_err() {
         for (oldest, newest, rows) in groups(range, &spans) {
             let of_group = held.range(oldest..=newest);
-            let differs = reader.range.drift.is_in_range()
-                || rows != Some(of_group.clone().map(|(_, rows)| rows).sum());
+            let differs =
+                reader.range.drift.is_in_range || rows != Some(of_group.clone().map(|(_, rows)| rows).sum());
             differing.extend(of_group.filter(|_| differs));
         }
     }
@@ -72,12 +72,12 @@ pub(crate) async fn read(
 /// The days between a span and the next one, from the oldest to the newest, with their rows by the totals of both. None where the
 /// totals changed between them.
 fn groups(range: &Slice, spans: &[Span]) -> Vec<(Date, Date, Option<u64>)> {
-    let next = |at: usize| spans.get(at + 1).copied().unwrap_or((minus_days(range.from, 1), 0));
-    let group = |(at, (newest, rows)): (usize, &Span)| {
-        let (older, older_rows) = next(at);
-        (plus_days(older, 1), *newest, rows.checked_sub(older_rows))
+    let below = [(minus_days(range.from, 1), 0)];
+    let older = spans.iter().skip(1).chain(&below);
+    let group = |((newest, rows), (older, older_rows)): (&Span, &Span)| {
+        (plus_days(*older, 1), *newest, rows.checked_sub(*older_rows))
     };
-    spans.iter().enumerate().map(group).collect()
+    spans.iter().zip(older).map(group).collect()
 }
 
 async fn read_spans(
@@ -103,7 +103,7 @@ async fn read_spans(
         let of_group = || days_newest_first(group.from, group.to);
         if total == Some(reader.range.seen.count(&group)) && of_group().all(|day| counts.allows(reader, day))
         {
-            days.extend(of_group().map(|day| (matching_day(reader, day), 0)));
+            days.extend(of_group().map(|day| (complete_day(reader, day), 0)));
             continue;
         }
         let total = total.filter(|_| group.is_one_day());
@@ -147,13 +147,10 @@ async fn read_newest_ends(
         let span = range.between(range.from, upper);
         let mut offset = 0;
         loop {
-            let page = match reader.page(&span, offset).await? {
-                PageRead::Rows(page) => page,
-                PageRead::OverReach | PageRead::Rejected => {
-                    // The day is left to be read in parts.
-                    upper = minus_days(upper, 1);
-                    break;
-                }
+            let PageRead::Rows(page) = reader.page(&span, offset).await? else {
+                // The day is left to be read in parts.
+                upper = minus_days(upper, 1);
+                break;
             };
             if offset == 0 {
                 spans.push((upper, page.total));
@@ -193,6 +190,6 @@ async fn read_newest_ends(
 
 /// Whether a page has no new row and skips no known one: as the first of a range, under the same total, it is not stored.
 fn is_unchanged(reader: &Reader<'_, '_>, page: &PageSeen) -> bool {
-    let seen = &reader.range.seen;
-    seen.gone().is_empty() && page.rows.iter().all(|(id, _)| seen.is_from_lake(*id))
+    let (seen, known) = (&reader.range.seen, &reader.range.known);
+    seen.rows().len() == known.len() && page.rows.iter().all(|(id, _)| seen.is_from_lake(*id))
 }

@@ -8,7 +8,8 @@ use super::pager::Reader;
 use super::read_pages::ReadPage;
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::plan::PlanLimits;
-use crate::extract::error::{ExtractError, Result, StoreError};
+use crate::extract::alongside::read_during;
+use crate::extract::error::{Result, StoreError};
 use crate::extract::fetch::PageFetcher;
 use crate::extract::plan::change_rate::Pace;
 use crate::extract::plan::cost::DayRange;
@@ -21,7 +22,6 @@ use hashbrown::HashMap;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
-use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Unread days that are refreshed together with the changed days before them, at most.
 const MAX_NEW_DAYS: u32 = 2;
@@ -29,6 +29,7 @@ const MAX_NEW_DAYS: u32 = 2;
 /// Stage name of days that are read completely again because of their age.
 pub(crate) const SETTLING: &str = "settling";
 
+#[derive(Default)]
 pub(crate) struct ListingJob {
     /// Its name in the coverage table: `*`, or a type key.
     pub(crate) label: &'static str,
@@ -75,11 +76,7 @@ pub(crate) trait ListingStore {
     fn land(&mut self, reading: Reading) -> Result<(), StoreError>;
 
     /// Takes the totals of days whose rows differ from them. Until such a day is read again, it is not complete.
-    fn mark_incomplete(
-        &mut self,
-        label: &'static str,
-        totals: &BTreeMap<Date, u64>,
-    ) -> Result<(), StoreError>;
+    fn mark_incomplete(&mut self, label: &'static str, totals: &BTreeMap<Date, u64>);
 }
 
 /// What reading a listing needs in addition to its job.
@@ -120,35 +117,36 @@ pub(crate) async fn extract_listing(
                 readings?
             }
             None => {
-                reader.fetcher.alongside(|| land(store, waiting.take()))??;
-                let known = store.known(from, to).map_err(ExtractError::HandOver)?;
-                known.into_iter().for_each(|row| reader.range.insert_known(row));
+                reader.fetcher.alongside(|| land(store, waiting.take())).await??;
+                store.known(from, to)?.into_iter().for_each(|row| reader.range.insert_known(row));
                 let mut differing = BTreeMap::new();
-                let known_since = doubtful.range(from..=to).map(|(_, since)| *since).max();
-                let before = reader.fetcher.ask_since(known_since.unwrap_or(Timestamp::MIN));
+                let before = reader.fetcher.oldest;
+                let since = doubtful.range(from..=to).map(|(_, since)| *since);
+                reader.fetcher.oldest = since.fold(before, Timestamp::max);
                 let readings = incremental::read(&mut reader, &slice, &counts, &mut differing).await;
-                reader.fetcher.ask_as_before(before);
-                store.mark_incomplete(label, &differing).map_err(ExtractError::HandOver)?;
+                reader.fetcher.oldest = before;
+                store.mark_incomplete(label, &differing);
                 readings?
             }
         };
         waiting = Some(reader.finish(label, readings));
     }
-    reader.fetcher.alongside(|| land(store, waiting))??;
+    reader.fetcher.alongside(|| land(store, waiting)).await??;
     if nights > 0 {
         pace.note(reader.refresh);
     }
     reader.stage = SETTLING;
     for DayRange { from, to, in_parts } in job.settling {
-        let known = store.known(from, to).map_err(ExtractError::HandOver)?;
+        let known = store.known(from, to)?;
         let held = rows_by_day(from, to, &known);
-        reader.range.hints = over_reach(known, &held, reader.reach());
+        let reach = reader.reach();
+        reader.range.hints = known.into_iter().filter(|row| held[&row.filed_date] > reach).collect();
         let readings = full_read::read(&mut reader, &days(from, to), in_parts, &expected).await;
         if readings.is_err() && reader.range.may_differ_from(held.values().sum()) {
-            store.mark_incomplete(label, &held).map_err(ExtractError::HandOver)?;
+            store.mark_incomplete(label, &held);
         }
         let reading = reader.finish(label, readings?);
-        reader.fetcher.alongside(|| land(store, Some(reading)))??;
+        reader.fetcher.alongside(|| land(store, Some(reading))).await??;
     }
     Ok(())
 }
@@ -162,33 +160,18 @@ async fn changed_days(
     let (mut changed, mut compared) = (BTreeMap::new(), Ok(()));
     for DaySpan { from, to } in spans(job.proven.keys().copied()) {
         let slice = Slice { filter: job.filter.clone(), from, to };
-        compared = full_read::find_changed(reader, &slice, None, &job.proven, &mut changed).await;
+        compared = full_read::find_changed(reader, &slice, &job.proven, &mut changed).await;
         if compared.is_err() {
             break;
         }
         reader.refresh.compared += u64::from(span_days(from, to) * job.nights);
     }
-    store.mark_incomplete(job.label, &changed).map_err(ExtractError::HandOver)?;
+    store.mark_incomplete(job.label, &changed);
     compared.map(|()| changed)
 }
 
-/// Runs work that blocks on another thread, and reads during it. Returns once both have ended.
-async fn read_during<T: Send, R>(work: impl FnOnce() -> T + Send, read: impl Future<Output = R>) -> (T, R) {
-    let runtime = Handle::current();
-    if runtime.runtime_flavor() != RuntimeFlavor::MultiThread {
-        return (work(), read.await);
-    }
-    tokio::task::block_in_place(|| {
-        std::thread::scope(|scope| {
-            let worker = scope.spawn(work);
-            let read = runtime.block_on(read);
-            (worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), read)
-        })
-    })
-}
-
-fn land(store: &mut (dyn ListingStore + Send), reading: Option<Reading>) -> Result<()> {
-    reading.map_or(Ok(()), |reading| store.land(reading).map_err(ExtractError::HandOver))
+fn land(store: &mut (dyn ListingStore + Send), reading: Option<Reading>) -> Result<(), StoreError> {
+    reading.map_or(Ok(()), |reading| store.land(reading))
 }
 
 /// The rows of each day, from the first to the second; none is a number too.
@@ -196,11 +179,6 @@ fn rows_by_day(from: Date, to: Date, rows: &[SeenRow]) -> BTreeMap<Date, u64> {
     let mut by_day: BTreeMap<Date, u64> = days_newest_first(from, to).map(|day| (day, 0)).collect();
     rows.iter().for_each(|row| *by_day.entry(row.filed_date).or_default() += 1);
     by_day
-}
-
-/// The rows of days with more than `reach` of them.
-fn over_reach(rows: Vec<SeenRow>, by_day: &BTreeMap<Date, u64>, reach: u64) -> Vec<SeenRow> {
-    rows.into_iter().filter(|row| by_day[&row.filed_date] > reach).collect()
 }
 
 /// Moves the newest unread days to the changed ones, if they are few and small and the day before them has changed.
@@ -237,7 +215,7 @@ impl Reader<'_, '_> {
         let next = self.range.next();
         let range = std::mem::replace(&mut self.range, next);
         let seen = range.seen;
-        let mut rows = HashMap::with_capacity(seen.len());
+        let mut rows = HashMap::with_capacity(seen.rows().len());
         for reading in &days {
             let new = seen.rows_of(reading.day, reading.day).filter(|row| !seen.is_from_lake(row.id));
             self.shares.learn(new);
@@ -245,7 +223,8 @@ impl Reader<'_, '_> {
         }
         let complete: BTreeSet<Date> = days.iter().filter(|day| day.complete).map(|day| day.day).collect();
         let known = range.known.into_iter().filter(|(_, day)| complete.contains(day));
-        let gone = known.filter(|(id, day)| !seen.is_on(*id, *day)).collect();
-        Reading { label, days, rows, gone, pages: range.pages.pages, is_drifted: range.drift.is_in_range() }
+        let is_gone = |(id, day): &(i64, Date)| seen.row(*id).is_none_or(|row| row.filed_date != *day);
+        let gone = known.filter(is_gone).collect();
+        Reading { label, days, rows, gone, pages: range.pages.pages, is_drifted: range.drift.is_in_range }
     }
 }

@@ -5,11 +5,12 @@ use super::range_state::RangeState;
 use super::same_pages::SamePages;
 use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
 use crate::contract::business::ACTIVE;
+use crate::contract::page::Data;
 use crate::contract::plan::PlanLimits;
 use crate::contract::records::ListedPage;
 use crate::contract::reference::EntityType;
 use crate::extract::error::{ExtractError, Result};
-use crate::extract::fetch::{Answer, PageFetcher};
+use crate::extract::fetch::{Answer, KEPT_REFUSALS, PageFetcher};
 use crate::extract::plan::change_rate::RefreshStats;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::row::{Interner, SeenRow};
@@ -48,9 +49,6 @@ const ROWS_BEHIND: u64 = 10;
 
 /// Times a page that does not fit its request is requested again.
 const MOST_REPEATS: u32 = 2;
-
-/// Answers of the daily endpoint that a search may answer otherwise.
-const REFUSALS: [u16; 3] = [400, 403, 404];
 
 pub(crate) struct Reader<'r, 'a> {
     pub(crate) fetcher: &'r mut PageFetcher<'a>,
@@ -111,7 +109,7 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     async fn page_of_search(&mut self, slice: &Slice, offset: u32) -> Result<PageRead> {
         let call = Call::search(&slice.search(self.plan.rows_per_call, offset));
-        let has_values = slice.filter.has_values_of_records();
+        let has_values = slice.has_values_of_records();
         let replayed = self.fetcher.replayed;
         let mut answer = self.fetch_valid(&call, slice, offset).await;
         if let Err(error @ ExtractError::Client(refusal)) = &answer
@@ -147,7 +145,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         let requested = self.plan.rows_per_call;
         let call = Call::daily_filings(slice.to, requested, offset);
         let page = match self.fetcher.ask(self.stage, &call).await {
-            Err(error) if REFUSALS.into_iter().any(|status| error.is_refused_with(status)) => {
+            // A search may answer otherwise.
+            Err(error) if KEPT_REFUSALS.into_iter().any(|status| error.is_refused_with(status)) => {
                 return self.instead_of_day(slice, offset).await.map(Some);
             }
             answer => answer?,
@@ -356,10 +355,8 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// Whether one day's slice lists a row, by its details; one request.
     pub(crate) async fn look_up(&mut self, id: i64, slice: &Slice) -> Result<RowState> {
-        let record = match self.fetcher.ask(self.stage, &Call::business(id)).await {
-            Err(error) if error.is_refused_with(404) => return Ok(RowState::Unknown),
-            answer => answer?.value.data,
-        };
+        let answer = self.fetcher.ask_unless_refused(self.stage, &Call::business(id), 404).await?;
+        let Some(Answer { value: Data { data: record }, .. }) = answer else { return Ok(RowState::Unknown) };
         let row = self.interner.read(&record, slice.to);
         // An untyped listing excludes fictitious names.
         let is_of_type = slice.filter.kind.is_some() || *row.entity_type != *EntityType::Fictitious.key();

@@ -14,38 +14,30 @@ use std::collections::BTreeMap;
 /// What was noticed of drift: rows that arrive, leave or change while they are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Drift {
-    reading: bool,
-    range: bool,
+    /// Whether rows drifted during the current reading.
+    pub(crate) is_seen: bool,
+    /// Whether rows drifted during this day range.
+    pub(crate) is_in_range: bool,
     range_before: bool,
 }
 
 impl Drift {
     pub(crate) fn note(&mut self) {
-        (self.reading, self.range) = (true, true);
+        (self.is_seen, self.is_in_range) = (true, true);
     }
 
     /// Begins another reading of the same day range.
     pub(crate) fn begin_reading(&mut self) {
-        self.reading = false;
+        self.is_seen = false;
     }
 
     pub(crate) fn of_next_range(self) -> Self {
-        Self { range_before: self.range, ..Self::default() }
-    }
-
-    /// Whether rows drifted during the current reading.
-    pub(crate) fn is_seen(self) -> bool {
-        self.reading
-    }
-
-    /// Whether rows drifted during this day range.
-    pub(crate) fn is_in_range(self) -> bool {
-        self.range
+        Self { range_before: self.is_in_range, ..Self::default() }
     }
 
     /// Whether rows drifted during this day range or the one before. No sum over several queries proves anything then.
     pub(crate) fn is_likely(self) -> bool {
-        self.range || self.range_before
+        self.is_in_range || self.range_before
     }
 }
 
@@ -144,12 +136,12 @@ impl RangeState {
 
     /// Whether `rows` are all rows of a slice. No row was missed, and their number equals the total. Under drift, no number does.
     pub(crate) fn is_complete(&self, rows: u64, walked: &Walked) -> bool {
-        walked.doubtful.is_empty() && (self.drift.is_seen() || rows == walked.total)
+        walked.doubtful.is_empty() && (self.drift.is_seen || rows == walked.total)
     }
 
     /// Whether what was read so far shows other rows than the `held` ones, or may.
     pub(crate) fn may_differ_from(&self, held: u64) -> bool {
-        self.drift.is_in_range() || self.total.is_some_and(|total| total != held)
+        self.drift.is_in_range || self.total.is_some_and(|total| total != held)
     }
 
     /// Takes the rows read so far as the sample: from now on rows are read by filters.
@@ -167,12 +159,7 @@ impl RangeState {
     pub(crate) fn shares(&self, learned: &Shares) -> Shares {
         let mut fair = learned.clone();
         fair.learn(self.sample.iter().flatten());
-        let mut shares = Shares {
-            zip3: learned.zip3.clone(),
-            no_zip_cities: learned.no_zip_cities.clone(),
-            rows: learned.rows,
-            ..Shares::default()
-        };
+        let mut shares = learned.clone();
         shares.learn(self.new_rows());
         let scale = |counts: BTreeMap<String, u64>| {
             counts.into_iter().map(|(key, rows)| (key, rows * shares.rows / fair.rows.max(1))).collect()
@@ -184,16 +171,15 @@ impl RangeState {
     /// How rows of a single day are distributed: the rows of its slice have as much weight as all others together.
     pub(crate) fn shares_of_day(&self, slice: &Slice, learned: &Shares) -> Shares {
         let mut shares = self.shares(learned);
-        let rows = || self.seen.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row));
-        let weight = (shares.rows / (rows().count() as u64).max(1)).clamp(1, MOST_WEIGHT);
-        shares.learn_weighted(rows(), weight);
+        let weight = (shares.rows / self.seen.count(slice).max(1)).clamp(1, MOST_WEIGHT);
+        shares.learn_weighted(self.seen.rows_in(slice), weight);
         shares
     }
 
     /// How the hints in a slice are distributed that were not read yet; none without such hints.
     pub(crate) fn hinted(&self, slice: &Slice) -> Option<Shares> {
         let mut hinted = Shares::default();
-        hinted.learn(self.hints.iter().filter(|row| slice.holds(row) && !self.seen.has(row.id)));
+        hinted.learn(self.hints.iter().filter(|row| slice.holds(row) && self.seen.row(row.id).is_none()));
         (hinted.rows > 0).then_some(hinted)
     }
 }
@@ -205,12 +191,12 @@ mod tests {
     #[test]
     fn drift_is_likely_until_a_day_range_without_it() {
         let mut drift = Drift::default();
-        assert!(!drift.is_seen() && !drift.is_likely());
+        assert!(!drift.is_seen && !drift.is_likely());
         drift.note();
         drift.begin_reading();
-        assert!(!drift.is_seen() && drift.is_in_range() && drift.is_likely(), "another reading of it");
+        assert!(!drift.is_seen && drift.is_in_range && drift.is_likely(), "another reading of it");
         drift = drift.of_next_range();
-        assert!(!drift.is_in_range() && drift.is_likely(), "the next range");
+        assert!(!drift.is_in_range && drift.is_likely(), "the next range");
         assert_eq!(drift.of_next_range(), Drift::default());
     }
 }

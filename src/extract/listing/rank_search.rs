@@ -56,16 +56,16 @@ impl Search<'_> {
     }
 }
 
-/// Corrects the known rows with ids below `newest`, in `left` pages at most. Returns the total when the rows now match it.
+/// Corrects the known rows with ids below `newest`, in `left` pages at most. Returns whether the rows now match the total.
 pub(crate) async fn find(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
-    total: Option<u64>,
+    total: u64,
     newest: i64,
     left: &mut u32,
-) -> Result<Option<u64>> {
-    let search = look_everywhere(reader, slice, total, newest, left).await?;
-    Ok(search.and_then(|search| search.fitting(reader)))
+) -> Result<bool> {
+    let search = look_everywhere(reader, slice, Some(total), newest, left).await?;
+    Ok(search.is_some_and(|search| search.fitting(reader).is_some()))
 }
 
 /// Looks as far as reach, and below it in parts; none when the requests did not suffice.
@@ -132,12 +132,9 @@ async fn probe_gap(
         return Ok(false);
     }
     *left -= 1;
-    let page = match reader.page(slice, offset as u32).await? {
-        PageRead::Rows(page) => page,
-        PageRead::OverReach | PageRead::Rejected => {
-            search.deep = search.deep.max(Some(gap.newest.saturating_sub(1)));
-            return Ok(true);
-        }
+    let PageRead::Rows(page) = reader.page(slice, offset as u32).await? else {
+        search.deep = search.deep.max(Some(gap.newest.saturating_sub(1)));
+        return Ok(true);
     };
     let guessed = search.total.is_none();
     if search.total.replace(page.total).is_some_and(|before| before != page.total) {
@@ -164,19 +161,19 @@ async fn keep_changed(
         *left = left.saturating_sub(1);
         match reader.look_up(row.id, &listing).await? {
             RowState::Listed(row) => {
-                reader.range.seen.keep(row);
+                reader.range.seen.put(row);
                 reader.range.kept += 1;
             }
             RowState::NotListed => {}
             // A service without details may list the row, by the prefix of its name.
             RowState::Unknown => {
-                let filter = |prefix| Filter { name_prefix: Some(prefix), ..listing.filter.clone() };
+                let filter = |prefix| Filter { q: Some(prefix), ..listing.filter.clone() };
                 if let Some(prefix) = askable(&row.name_prefix) {
                     *left = left.saturating_sub(1);
                     let part = listing.under(filter(prefix));
                     // A part over reach is read as far as reach; if the row is deeper, the day's total does not match.
                     walk_within_reach(reader, &part, &mut Position::start(&part, 0, HashSet::new())).await?;
-                    reader.range.kept += u64::from(reader.range.seen.has(row.id));
+                    reader.range.kept += u64::from(reader.range.seen.row(row.id).is_some());
                 }
             }
         }
@@ -260,17 +257,12 @@ async fn find_in_parts(
             break;
         }
     }
-    if reader.range.seen.count(slice) == total {
-        note_misfits(reader, &searched);
-    }
-    Ok(())
-}
-
-/// Notes drift when parts do not have their totals, although all rows of the day add up: rows came above those that were searched.
-fn note_misfits(reader: &mut Reader<'_, '_>, searched: &BTreeMap<String, (Slice, u64)>) {
-    if searched.values().any(|(part, total)| reader.range.seen.count(part) != *total) {
+    let adds_up = |part: &Slice, total: u64| reader.range.seen.count(part) == total;
+    if adds_up(slice, total) && !searched.values().all(|(part, total)| adds_up(part, *total)) {
+        // Rows came above those that were searched.
         reader.range.drift.note();
     }
+    Ok(())
 }
 
 /// The parts along a dimension with the number of their known rows below an id, largest first.
@@ -284,7 +276,7 @@ fn parts(
     let narrower = split::parts(&slice.filter, dimension, total, reader.values, reader.shares);
     let mut filters: Vec<Filter> = narrower.into_iter().map(|part| part.filter).collect();
     if dimension == Dimension::Zip && slice.filter.zip.is_none() {
-        let known = reader.range.seen.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row));
+        let known = reader.range.seen.rows_in(slice);
         let prefixes: BTreeSet<&str> = known.filter_map(|row| zip3(&row.zip)).collect();
         let published: BTreeSet<String> = filters.iter().filter_map(|filter| filter.zip.clone()).collect();
         let others = prefixes.into_iter().filter(|zip| !published.contains(*zip));

@@ -14,12 +14,6 @@ pub(crate) struct ReadPage {
     pub(crate) records: Option<(Timestamp, Summaries)>,
 }
 
-impl ReadPage {
-    pub(crate) fn archived(key: PageKey) -> Self {
-        Self { key, records: None }
-    }
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct ReadPages {
     pub(crate) pages: Vec<ReadPage>,

@@ -10,7 +10,6 @@
 
 use super::pager::{PageRead, Reader};
 use super::rank_search;
-use crate::contract::eastern::minus_days;
 use crate::extract::error::Result;
 use crate::extract::plan::cost::{by_prefixes, by_ranks, until_found};
 use crate::extract::query::slice::{Filter, Slice};
@@ -37,16 +36,11 @@ enum Step {
     /// Read ZIP prefixes and cities outside Florida that rows have shown.
     Known(Known),
     /// Find the missing rows of a slice with this total.
-    Rows {
-        slice: Slice,
-        total: u64,
-    },
-    /// Look for missing rows below prefixes of names: all of them, or those not tried yet.
-    AllNames,
-    Names(IntoIter<String>),
-    /// Read ZIP prefixes outside Florida: all of them, or those not tried yet.
-    AllZips,
-    Zips(IntoIter<String>),
+    Rows { slice: Slice, total: u64 },
+    /// Look for missing rows below prefixes of names: those not tried yet, or all of them.
+    Names(Option<IntoIter<String>>),
+    /// Read ZIP prefixes outside Florida: those not tried yet, or all of them.
+    Zips(Option<IntoIter<String>>),
     /// Take note of the rows that no step has found.
     End,
 }
@@ -74,7 +68,7 @@ fn missing(reader: &Reader<'_, '_>, slice: &Slice, total: u64) -> u64 {
 fn is_wanted(reader: &Reader<'_, '_>, slice: &Slice, total: u64) -> bool {
     let missing = missing(reader, slice, total);
     let budget = &reader.range.search_budget;
-    budget.left(reader.plan) > 0 && !reader.range.drift.is_seen() && missing > budget.given_up
+    budget.left(reader.plan) > 0 && !reader.range.drift.is_seen && missing > budget.given_up
 }
 
 /// The part, after one request of those left is spent on it.
@@ -92,7 +86,12 @@ impl Search {
             tracing::debug!(%slice, total, missing = missing(reader, slice, total), "searching rows that no part returned");
             search.steps.push(Step::known(LEAST_ROWS, by_ranks));
             search.steps.extend(by_rank.then(|| Step::Rows { slice: slice.clone(), total }));
-            search.steps.extend([Step::known(0.0, by_prefixes), Step::AllNames, Step::AllZips, Step::End]);
+            search.steps.extend([
+                Step::known(0.0, by_prefixes),
+                Step::Names(None),
+                Step::Zips(None),
+                Step::End,
+            ]);
             search.steps.reverse();
         }
         search
@@ -105,20 +104,14 @@ impl Search {
                 Step::Known(known) => self.next_known(reader, known),
                 Step::Rows { slice, total } => self.find_rows(reader, slice, total).await?,
                 Step::Zips(zips) => self.next_zip(reader, zips),
-                Step::AllNames => {
-                    self.list_names(reader);
-                    None
-                }
                 Step::Names(prefixes) => {
                     self.try_name(reader, prefixes).await?;
                     None
                 }
-                Step::AllZips => {
-                    self.list_zips(reader);
-                    None
-                }
                 Step::End => {
-                    self.give_up(reader);
+                    let missing = missing(reader, &self.slice, self.total);
+                    let given_up = &mut reader.range.search_budget.given_up;
+                    *given_up = missing.max(*given_up);
                     None
                 }
             };
@@ -131,12 +124,6 @@ impl Search {
 
     fn is_open(&self, reader: &Reader<'_, '_>) -> bool {
         is_wanted(reader, &self.slice, self.total)
-    }
-
-    fn give_up(&self, reader: &mut Reader<'_, '_>) {
-        let missing = missing(reader, &self.slice, self.total);
-        let budget = &mut reader.range.search_budget;
-        budget.given_up = budget.given_up.max(missing);
     }
 
     /// The next known ZIP prefix or city outside Florida that was not requested. Parts that were read may have shown more of them.
@@ -187,9 +174,7 @@ impl Search {
             self.steps.push(Step::known(LEAST_ROWS, by_ranks));
             return find_in_day(reader, slice, total).await;
         }
-        let middle = minus_days(slice.to, slice.days() / 2 - 1);
-        let newer = slice.between(middle, slice.to);
-        let older = slice.between(slice.from, minus_days(middle, 1));
+        let (newer, older) = slice.halves();
         reader.range.search_budget.spend(1);
         let newer_total = reader.total(&newer).await?;
         self.steps.push(Step::Rows { slice: older, total: total.saturating_sub(newer_total) });
@@ -198,42 +183,39 @@ impl Search {
     }
 
     /// Prefixes of names, those of known rows first.
-    fn list_names(&mut self, reader: &Reader<'_, '_>) {
-        let slice = &self.slice;
-        if slice.filter.name_prefix.is_none() && self.is_open(reader) {
-            let rows = reader.range.seen.rows_of(slice.from, slice.to);
-            let prefixes = name_prefixes(rows.filter(|row| slice.filter.matches(row)));
-            self.steps.push(Step::Names(prefixes.into_iter()));
-        }
+    fn names(&self, reader: &Reader<'_, '_>) -> IntoIter<String> {
+        name_prefixes(reader.range.seen.rows_in(&self.slice)).into_iter()
     }
 
     /// Asks for the rows of the next prefix. If it has more than were read, these are searched.
-    async fn try_name(&mut self, reader: &mut Reader<'_, '_>, mut prefixes: IntoIter<String>) -> Result<()> {
-        let next = if self.is_open(reader) { prefixes.next() } else { None };
-        let Some(prefix) = next else { return Ok(()) };
-        self.steps.push(Step::Names(prefixes));
+    async fn try_name(
+        &mut self,
+        reader: &mut Reader<'_, '_>,
+        prefixes: Option<IntoIter<String>>,
+    ) -> Result<()> {
+        if self.slice.filter.q.is_some() || !self.is_open(reader) {
+            return Ok(());
+        }
+        let mut prefixes = prefixes.unwrap_or_else(|| self.names(reader));
+        let Some(prefix) = prefixes.next() else { return Ok(()) };
+        self.steps.push(Step::Names(Some(prefixes)));
         reader.range.search_budget.spend(1);
-        let slice = self.slice.under(Filter { name_prefix: Some(prefix), ..self.slice.filter.clone() });
+        let slice = self.slice.under(Filter { q: Some(prefix), ..self.slice.filter.clone() });
         if let PageRead::Rows(page) = reader.page(&slice, 0).await? {
             self.steps.push(Step::Rows { slice, total: page.total });
         }
         Ok(())
     }
 
-    fn list_zips(&mut self, reader: &Reader<'_, '_>) {
-        if self.slice.filter.zip.is_none() && self.is_open(reader) {
-            self.steps.push(Step::Zips(all_out_of_state_zip3(&reader.shares_now()).into_iter()));
+    fn next_zip(&mut self, reader: &mut Reader<'_, '_>, zips: Option<IntoIter<String>>) -> Option<Slice> {
+        if self.slice.filter.zip.is_some() || !self.is_open(reader) {
+            return None;
         }
-    }
-
-    fn next_zip(&mut self, reader: &mut Reader<'_, '_>, mut zips: IntoIter<String>) -> Option<Slice> {
+        let mut zips = zips.unwrap_or_else(|| all_out_of_state_zip3(&reader.shares_now()).into_iter());
         let budget = &reader.range.search_budget;
         let mut parts = zips.by_ref().map(|zip| self.slice.under(under_zip(&self.slice.filter, zip)));
         let part = parts.find(|part| !budget.is_requested(part))?;
-        if !self.is_open(reader) {
-            return None;
-        }
-        self.steps.push(Step::Zips(zips));
+        self.steps.push(Step::Zips(Some(zips)));
         Some(spend_on(reader, part))
     }
 }

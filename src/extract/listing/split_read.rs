@@ -64,9 +64,6 @@ pub(crate) async fn walk_after(
 }
 
 fn rows_among(reader: &Reader<'_, '_>, slice: &Slice, ids: &HashSet<i64>) -> u32 {
-    if ids.is_empty() {
-        return 0;
-    }
     let rows = ids.iter().filter_map(|id| reader.range.seen.row(*id));
     rows.filter(|row| slice.holds(row)).count() as u32
 }
@@ -101,7 +98,7 @@ impl HotDays<'_> {
     fn unseen(&self, reader: &Reader<'_, '_>) -> Option<u64> {
         match &self.tail {
             Some(tail) if !reader.range.unordered => tail.unseen(&reader.range.seen, self.slice),
-            _ if reader.range.drift.is_seen() => None,
+            _ if reader.range.drift.is_seen => None,
             _ => Some(self.total.saturating_sub(reader.range.seen.count(self.slice))),
         }
     }
@@ -159,10 +156,10 @@ async fn cut_outermost(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Resul
     }
     // In a sum over several days, a lost row may hide a new one.
     let is_sound = days.slice.is_one_day() || !reader.range.drift.is_likely();
-    if !reader.range.drift.is_seen() && reader.total(days.slice).await? != days.total {
+    if !reader.range.drift.is_seen && reader.total(days.slice).await? != days.total {
         reader.range.drift.note();
     }
-    Ok(is_sound && !reader.range.drift.is_seen())
+    Ok(is_sound && !reader.range.drift.is_seen)
 }
 
 /// Whether each sector of the days is expected within reach.
@@ -202,8 +199,9 @@ async fn cut(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<Proof> {
     };
     let way = way_to_cut(reader, days, &shares);
     tracing::debug!(slice = %days.slice, days.total, ?way, "reading in parts");
-    let is_exhaustive =
-        way.is_some_and(Dimension::is_exhaustive) && shares.sector.keys().all(|key| reader.values.lists(key));
+    // A sector can be a filter only if it is published.
+    let is_published = |key: &String| reader.values.sectors.iter().any(|(sector, _)| sector == key);
+    let is_exhaustive = way.is_some_and(Dimension::is_exhaustive) && shares.sector.keys().all(is_published);
     let parts = way.map_or_else(Vec::new, |way| parts(reader, days, way, &shares));
     let are_sufficient = is_exhaustive && are_within_reach(reader, days.slice, &parts);
     let mut proof = if is_exhaustive { Proof::Parts } else { Proof::Missing };
@@ -252,7 +250,8 @@ fn way_to_cut(reader: &Reader<'_, '_>, days: &HotDays<'_>, shares: &Shares) -> O
     }
     let rows: Vec<f64> = days.rows_by_day().collect();
     let is_listed = reader.range.hinted(days.slice).is_some();
-    cost::cut(&rows, &Outline { filter, shares, is_listed, plan: reader.plan })
+    let outline = Outline { filter, shares, is_listed, plan: reader.plan };
+    cost::least_waste(&rows, &outline).map(|(_, way)| way)
 }
 
 /// The parts with their expected rows: largest first, then those that need another split, then those without expected rows.

@@ -57,12 +57,8 @@ const HOPELESS: f64 = 300.0;
 /// A part expected this near to reach counts as over reach: the parts of a day vary more than the day.
 pub(crate) const NEAR_REACH: f64 = 0.97;
 
-/// The dimension by which hot days with these rows are split at least cost; none if no dimension is left.
-pub(crate) fn cut(rows_by_day: &[f64], outline: &Outline<'_>) -> Option<Dimension> {
-    least_waste(rows_by_day, outline).map(|(_, way)| way)
-}
-
-fn least_waste(rows_by_day: &[f64], outline: &Outline<'_>) -> Option<(f64, Dimension)> {
+/// The dimension by which hot days with these rows are split at least cost, and the waste; none if no dimension is left.
+pub(crate) fn least_waste(rows_by_day: &[f64], outline: &Outline<'_>) -> Option<(f64, Dimension)> {
     let left: Vec<Dimension> = CUTS.into_iter().filter(|way| way.applies(outline.filter)).collect();
     let zip = outline.filter.zip.as_ref().map_or(0, String::len);
     Cell { rows_by_day, left: &left, zip, learned: 0.0, seen: 0.0 }.least_waste(outline)
@@ -128,24 +124,14 @@ pub(crate) fn price_full_read(
 
 /// Requests to read days, newest first, each from its newest row down to a known one. `days` has the new and the known rows of each.
 pub(crate) fn price_newest_ends(days: &[(u64, u64)], plan: &PlanLimits) -> u64 {
-    let (mut pages, mut at) = (0, 0);
-    while at < days.len() {
-        let mut left = u64::from(plan.rows_per_call);
-        let mut new = days[at].0;
-        // A page ends in the first day that does not fit on it.
-        loop {
-            while new >= left {
-                (pages, new, left) = (pages + 1, new - left, u64::from(plan.rows_per_call));
-            }
-            left -= new;
-            let known = days[at].1;
-            at += 1;
-            if known >= left || at == days.len() {
-                break;
-            }
-            (left, new) = (left - known, days[at].0);
+    // Pages so far, and the rows that are left on the last of them.
+    let (mut pages, mut left) = (0, 0);
+    for (mut new, known) in days.iter().copied() {
+        while new >= left {
+            (pages, new, left) = (pages + 1, new - left, u64::from(plan.rows_per_call));
         }
-        pages += 1;
+        // A page ends in the first day that does not fit on it.
+        left = (left - new).saturating_sub(known);
     }
     pages
 }
@@ -218,14 +204,15 @@ impl Cell<'_> {
 
     fn waste_out_of_state(&self, outline: &Outline<'_>) -> f64 {
         let rows = self.rows_by_day.iter().sum::<f64>() * (1.0 - self.seen);
-        let known = outline.shares.zip3s_out_of_state().into_iter().map(|share| share * rows);
+        let shares = outline.shares;
+        let known = shares.out_of_state().into_iter().map(|zip| shares.of_zip3(&zip) * rows);
         if outline.is_listed {
             return known.map(|rows| waste_of_walk(rows, outline.plan)).sum();
         }
         let (common, rare): (Vec<f64>, Vec<f64>) = known.partition(|rows| *rows > LEAST_ROWS);
         let page = f64::from(outline.plan.rows_per_call);
         let of_common: f64 = common.iter().map(|rows| (1.0 - rows / page).max(0.5)).sum();
-        let unseen = outline.shares.unseen_zip3(self.learned);
+        let unseen = shares.unseen_zip3(self.learned);
         let (in_turn, rare) = (until_found(&rare, rare.iter().sum()), rare.iter().sum::<f64>());
         if let [_] = self.rows_by_day {
             // Everything within reach was read.
@@ -276,7 +263,7 @@ mod tests {
 
     fn chosen(rows_by_day: &[f64], shares: &Shares) -> Option<Dimension> {
         let filter = Filter::default();
-        cut(rows_by_day, &Outline::unlisted(&filter, shares, &STARTER))
+        least_waste(rows_by_day, &Outline::unlisted(&filter, shares, &STARTER)).map(|(_, way)| way)
     }
 
     #[test]
@@ -372,6 +359,6 @@ mod tests {
             ..Filter::default()
         };
         let shares = Shares::default();
-        assert_eq!(cut(&[5_000.0], &Outline::unlisted(&filter, &shares, &STARTER)), None);
+        assert_eq!(least_waste(&[5_000.0], &Outline::unlisted(&filter, &shares, &STARTER)), None);
     }
 }

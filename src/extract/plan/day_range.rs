@@ -13,10 +13,6 @@ pub(crate) struct DaySpan {
 }
 
 impl DaySpan {
-    pub(crate) const fn one(day: Date) -> Self {
-        Self { from: day, to: day }
-    }
-
     pub(crate) fn newest_first(self) -> impl Iterator<Item = Date> {
         days_newest_first(self.from, self.to)
     }
@@ -27,13 +23,22 @@ pub(crate) fn spans(days: impl IntoIterator<Item = Date>) -> Vec<DaySpan> {
     let mut days: Vec<Date> = days.into_iter().collect();
     days.sort_unstable_by(|a, b| b.cmp(a));
     days.dedup();
+    joined(days, |_, _| true)
+}
+
+/// The spans of consecutive days, given newest first: none longer than a search may span, and each as far as a day may join it.
+pub(crate) fn joined(
+    days: impl IntoIterator<Item = Date>,
+    may_join: impl Fn(DaySpan, Date) -> bool,
+) -> Vec<DaySpan> {
+    let is_next = |span: DaySpan, day: Date| {
+        minus_days(span.from, 1) == day && span_days(day, span.to) <= MAX_SPAN_DAYS
+    };
     let mut spans: Vec<DaySpan> = Vec::new();
     for day in days {
         match spans.last_mut() {
-            Some(span) if minus_days(span.from, 1) == day && span_days(day, span.to) <= MAX_SPAN_DAYS => {
-                span.from = day
-            }
-            _ => spans.push(DaySpan::one(day)),
+            Some(span) if is_next(*span, day) && may_join(*span, day) => span.from = day,
+            _ => spans.push(DaySpan { from: day, to: day }),
         }
     }
     spans
@@ -51,17 +56,8 @@ pub(crate) fn plan_day_ranges(
 }
 
 fn cut_by_rows(span: DaySpan, expected: &dyn Fn(Date) -> f64, most: f64) -> Vec<DaySpan> {
-    let mut cut = Vec::new();
-    let (mut to, mut rows) = (span.to, 0.0);
-    for day in span.newest_first() {
-        rows += expected(day);
-        if rows > most && day < to {
-            cut.push(DaySpan { from: plus_days(day, 1), to });
-            (to, rows) = (day, expected(day));
-        }
-    }
-    cut.push(DaySpan { from: span.from, to });
-    cut
+    let rows_from = |day: Date, part: DaySpan| days_newest_first(day, part.to).map(expected).sum::<f64>();
+    joined(span.newest_first(), |part, day| rows_from(day, part) <= most)
 }
 
 /// Splits a range into hot ranges, which begin and end with a day expected over reach, and the quiet days around them.

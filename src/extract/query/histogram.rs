@@ -151,11 +151,6 @@ impl Shares {
         }
     }
 
-    /// Shares of the other known ZIP prefixes, largest first.
-    pub(crate) fn zip3s_out_of_state(&self) -> Vec<f64> {
-        self.out_of_state().iter().map(|zip| self.of_zip3(zip)).collect()
-    }
-
     fn all(&self, counts: &BTreeMap<String, u64>) -> Vec<f64> {
         counts.values().map(|count| *count as f64 / self.rows as f64).collect()
     }

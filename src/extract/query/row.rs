@@ -33,12 +33,7 @@ pub(crate) struct Interner(HashSet<Arc<str>>);
 
 impl Interner {
     pub(crate) fn share(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.0.get(text) {
-            return Arc::clone(known);
-        }
-        let shared: Arc<str> = Arc::from(text);
-        self.0.insert(Arc::clone(&shared));
-        shared
+        Arc::clone(self.0.get_or_insert_with(text, |text| text.into()))
     }
 
     /// The shared copy of the first three characters of a name, upper case.

@@ -14,8 +14,6 @@ pub(crate) struct Seen {
     by_day: BTreeMap<Date, BTreeSet<i64>>,
     /// Ids of the lake, and whether the API has listed them in this reading.
     from_lake: HashMap<i64, bool>,
-    /// Ids of the lake that the API no longer lists, and their day.
-    gone: BTreeMap<i64, Date>,
 }
 
 impl Seen {
@@ -29,7 +27,6 @@ impl Seen {
         if let Some(shown) = self.from_lake.get_mut(&row.id) {
             *shown = true;
         }
-        self.gone.remove(&row.id);
         self.put(row);
     }
 
@@ -44,14 +41,6 @@ impl Seen {
     /// Marks the rows of the lake as not listed in this reading: a page without changes is not stored.
     pub(crate) fn forget_shown(&mut self) {
         self.from_lake.values_mut().for_each(|shown| *shown = false);
-    }
-
-    pub(crate) fn has(&self, id: i64) -> bool {
-        self.rows.contains_key(&id)
-    }
-
-    pub(crate) fn is_on(&self, id: i64, day: Date) -> bool {
-        self.rows.get(&id).is_some_and(|row| row.filed_date == day)
     }
 
     pub(crate) fn is_from_lake(&self, id: i64) -> bool {
@@ -75,14 +64,7 @@ impl Seen {
                 ids.remove(&id);
             }
         }
-        self.gone.extend(dropped.iter().map(|row| (row.id, cell.to)));
         dropped
-    }
-
-    /// Adds a removed row of the lake again, in its current form: it is still listed.
-    pub(crate) fn keep(&mut self, row: SeenRow) {
-        self.gone.remove(&row.id);
-        self.put(row);
     }
 
     /// Ids of one day's query between two ids, both exclusive, newest first.
@@ -94,11 +76,7 @@ impl Seen {
     ) -> impl Iterator<Item = i64> + 's {
         let between = self.by_day.get(&cell.to).filter(|_| oldest < newest);
         let ids = between.into_iter().flat_map(move |ids| ids.range((Excluded(oldest), Excluded(newest))));
-        ids.rev().copied().filter(|id| self.rows.get(id).is_some_and(|row| cell.filter.matches(row)))
-    }
-
-    pub(crate) fn gone(&self) -> &BTreeMap<i64, Date> {
-        &self.gone
+        ids.rev().copied().filter(|id| self.rows.get(id).is_some_and(|row| cell.matches(row)))
     }
 
     /// Ids of a day that the API listed.
@@ -107,7 +85,8 @@ impl Seen {
         ids.filter(|id| self.from_lake.get(id).copied().unwrap_or(true))
     }
 
-    fn put(&mut self, row: SeenRow) {
+    /// Adds a row in its current form; replaces an earlier copy.
+    pub(crate) fn put(&mut self, row: SeenRow) {
         let (id, day) = (row.id, row.filed_date);
         if let Some(before) = self.rows.insert(id, row)
             && before.filed_date != day
@@ -124,7 +103,6 @@ impl Seen {
             self.rows.remove(&id);
             self.from_lake.remove(&id);
         }
-        self.gone.retain(|_, of_day| *of_day != day);
     }
 
     /// Distinct rows of the days `from` to `to`.
@@ -140,19 +118,20 @@ impl Seen {
         if slice.filter == Default::default() {
             return self.count_between(slice.from, slice.to);
         }
-        self.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row)).count() as u64
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
+        self.rows_in(slice).count() as u64
     }
 
     pub(crate) fn row(&self, id: i64) -> Option<&SeenRow> {
         self.rows.get(&id)
     }
 
-    pub(crate) fn rows(&self) -> impl Iterator<Item = &SeenRow> {
+    pub(crate) fn rows(&self) -> impl ExactSizeIterator<Item = &SeenRow> {
         self.rows.values()
+    }
+
+    /// The rows of a slice.
+    pub(crate) fn rows_in<'s>(&'s self, slice: &'s Slice) -> impl Iterator<Item = &'s SeenRow> {
+        self.rows_of(slice.from, slice.to).filter(|row| slice.matches(row))
     }
 
     pub(crate) fn rows_of(&self, from: Date, to: Date) -> impl Iterator<Item = &SeenRow> {
@@ -195,13 +174,13 @@ mod tests {
         seen.insert(row(5));
         seen.insert(row(2));
         seen.insert(row(6));
-        seen.drop_between(&cell, 2, 5, &[5, 2]);
-        assert_eq!(seen.gone().keys().copied().collect::<Vec<_>>(), [3, 4]);
+        let gone = seen.drop_between(&cell, 2, 5, &[5, 2]);
+        assert_eq!(gone.iter().map(|row| row.id).collect::<Vec<_>>(), [4, 3]);
         assert_eq!(seen.ids(&cell, i64::MIN, i64::MAX).collect::<Vec<_>>(), [6, 5, 2, 1]);
         assert_eq!(seen.shown_on(day).collect::<Vec<_>>(), [2, 5, 6]);
         assert_eq!(seen.ids(&cell, 5, 5).count(), 0);
         seen.insert(row(4));
-        assert_eq!(seen.gone().len(), 1, "it is listed again");
+        assert!(seen.row(4).is_some() && seen.row(3).is_none(), "it is listed again");
     }
 
     #[test]

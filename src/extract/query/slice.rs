@@ -1,43 +1,18 @@
 //! A slice: one filter over a range of filing dates, and which rows match it.
 
 use super::row::SeenRow;
-use crate::contract::eastern::span_days;
+use crate::contract::eastern::{minus_days, span_days};
 use crate::contract::reference::EntityType;
-use crate::contract::search::{BusinessSearch, StatusFilter};
+use crate::contract::search::BusinessSearch;
 use jiff::civil::{Date, date};
 
 /// The oldest day of a slice without a start; only a name search may have none.
 pub(crate) const ANY_AGE: Date = date(1, 1, 1);
 
-/// The filters of a query, without its days. The empty filter is the untyped listing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Filter {
-    pub(crate) kind: Option<EntityType>,
-    /// Sector, or `sector.type` key.
-    pub(crate) industry: Option<String>,
-    pub(crate) city: Option<String>,
-    /// ZIP code or its first 3 or 4 digits.
-    pub(crate) zip: Option<String>,
-    pub(crate) name_prefix: Option<String>,
-    /// Whether dissolved businesses are included. Needs a name prefix, which then is the query itself, not a part of a wider one.
-    pub(crate) status: Option<StatusFilter>,
-}
-
-impl Filter {
-    /// Whether it contains a value from a record, which the API may reject as a parameter.
-    pub(crate) fn has_values_of_records(&self) -> bool {
-        self.city.is_some() || (self.name_prefix.is_some() && self.status.is_none())
-    }
-
-    /// Whether the API would list this row under the filter.
-    pub(crate) fn matches(&self, row: &SeenRow) -> bool {
-        self.kind.is_none_or(|kind| kind.key() == &*row.entity_type)
-            && self.industry.as_ref().is_none_or(|key| **key == *row.sector || **key == *row.industry_type)
-            && self.city.as_ref().is_none_or(|city| city.eq_ignore_ascii_case(&row.city))
-            && self.zip.as_ref().is_none_or(|zip| row.zip.starts_with(zip.as_str()))
-            && self.name_prefix.as_ref().is_none_or(|prefix| begins_with(&row.name_prefix, prefix))
-    }
-}
+/// The filters of a query: a search without days and pages. The empty filter is the untyped listing.
+///
+/// A search by `status` needs a name prefix, which then is the query itself, not a part of a wider one.
+pub(crate) type Filter = BusinessSearch;
 
 /// Whether a name begins with a prefix; a row keeps three characters of its name.
 fn begins_with(name: &str, prefix: &str) -> bool {
@@ -46,7 +21,7 @@ fn begins_with(name: &str, prefix: &str) -> bool {
 }
 
 /// One filter over the filing dates `from` to `to`, both inclusive.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Slice {
     pub(crate) filter: Filter,
     pub(crate) from: Date,
@@ -70,28 +45,38 @@ impl Slice {
         self.from == self.to
     }
 
-    pub(crate) fn days(&self) -> u32 {
-        span_days(self.from, self.to)
+    /// The newer and the older half of its days.
+    pub(crate) fn halves(&self) -> (Self, Self) {
+        let middle = minus_days(self.to, span_days(self.from, self.to) / 2 - 1);
+        (self.between(middle, self.to), self.between(self.from, minus_days(middle, 1)))
+    }
+
+    /// Whether its filter contains a value from a record, which the API may reject as a parameter.
+    pub(crate) fn has_values_of_records(&self) -> bool {
+        self.filter.city.is_some() || (self.filter.q.is_some() && self.filter.status.is_none())
     }
 
     pub(crate) fn holds(&self, row: &SeenRow) -> bool {
-        self.from <= row.filed_date && row.filed_date <= self.to && self.filter.matches(row)
+        self.from <= row.filed_date && row.filed_date <= self.to && self.matches(row)
+    }
+
+    /// Whether the API would list a row of its days under the filter.
+    pub(crate) fn matches(&self, row: &SeenRow) -> bool {
+        let Filter { q, city, zip, kind, industry, .. } = &self.filter;
+        kind.is_none_or(|kind| kind.key() == &*row.entity_type)
+            && industry.as_ref().is_none_or(|key| **key == *row.sector || **key == *row.industry_type)
+            && city.as_ref().is_none_or(|city| city.eq_ignore_ascii_case(&row.city))
+            && zip.as_ref().is_none_or(|zip| row.zip.starts_with(zip.as_str()))
+            && q.as_ref().is_none_or(|prefix| begins_with(&row.name_prefix, prefix))
     }
 
     pub(crate) fn search(&self, limit: u32, offset: u32) -> BusinessSearch {
-        let filter = self.filter.clone();
         BusinessSearch {
-            q: filter.name_prefix,
-            city: filter.city,
-            zip: filter.zip,
-            county: None,
             filed_from: (self.from > ANY_AGE).then_some(self.from),
             filed_to: Some(self.to),
-            kind: filter.kind,
-            industry: filter.industry,
-            status: filter.status,
             limit: Some(limit),
             offset: Some(offset),
+            ..self.filter.clone()
         }
     }
 }
@@ -100,14 +85,12 @@ impl std::fmt::Display for Slice {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}..{}", self.from, self.to)?;
         let filter = &self.filter;
-        if let Some(kind) = filter.kind {
-            write!(out, " type={}", kind.key())?;
-        }
         let parts = [
-            ("industry", &filter.industry),
-            ("city", &filter.city),
-            ("zip", &filter.zip),
-            ("q", &filter.name_prefix),
+            ("type", filter.kind.map(EntityType::key)),
+            ("industry", filter.industry.as_deref()),
+            ("city", filter.city.as_deref()),
+            ("zip", filter.zip.as_deref()),
+            ("q", filter.q.as_deref()),
         ];
         for (name, value) in parts {
             if let Some(value) = value {

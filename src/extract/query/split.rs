@@ -4,7 +4,7 @@ use super::histogram::{FLORIDA_ZIP3, Shares, by_weight, is_of_florida};
 use super::row::SeenRow;
 use super::slice::Filter;
 use crate::contract::reference::{EntityType, EntityTypeEntry, Industries};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A filter by which a query is split into narrower ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,11 +34,6 @@ impl FilterValues {
             sectors: sectors.map(|sector| (sector.sector.clone(), sector.types.clone())).collect(),
             kinds: entity_types.iter().filter_map(|entry| EntityType::from_key(&entry.key)).collect(),
         }
-    }
-
-    /// Whether a sector is published, so that it can be a filter.
-    pub(crate) fn lists(&self, sector: &str) -> bool {
-        self.sectors.iter().any(|(key, _)| key == sector)
     }
 }
 
@@ -98,10 +93,7 @@ pub(crate) fn parts(
             };
             kinds.map(part).collect()
         }
-        Dimension::Zip => zips(filter, rows, shares)
-            .into_iter()
-            .map(|(zip, share)| Part { share, filter: under_zip(filter, zip) })
-            .collect(),
+        Dimension::Zip => zips(filter, rows, shares),
     };
     // A stable sort keeps the given order of equal shares.
     parts.sort_by(|a, b| b.share.total_cmp(&a.share));
@@ -112,16 +104,15 @@ pub(crate) fn under_zip(filter: &Filter, zip: String) -> Filter {
     Filter { zip: Some(zip), ..filter.clone() }
 }
 
-fn zips(filter: &Filter, rows: u64, shares: &Shares) -> Vec<(String, f64)> {
+fn zips(filter: &Filter, rows: u64, shares: &Shares) -> Vec<Part> {
+    let part = |share: f64, zip: String| Part { share, filter: under_zip(filter, zip) };
     if let Some(prefix) = &filter.zip {
-        let digits = Shares::digits();
-        let even = 1.0 / digits.len() as f64;
-        return (0..digits.len()).map(|digit| (format!("{prefix}{digit}"), even)).collect();
+        return (0..10).map(|digit| part(0.1, format!("{prefix}{digit}"))).collect();
     }
     let florida = FLORIDA_ZIP3.iter().map(|zip| (*zip).to_owned());
     let others = shares.out_of_state().into_iter();
     let others = others.filter(|zip| shares.of_zip3(zip) * rows as f64 > LEAST_ROWS);
-    florida.chain(others).map(|zip| (zip.clone(), shares.of_zip3(&zip))).collect()
+    florida.chain(others).map(|zip| part(shares.of_zip3(&zip), zip)).collect()
 }
 
 /// The parts with addresses outside Florida, largest first: by known ZIP prefix; by city for rows without a ZIP code.
@@ -146,9 +137,8 @@ fn is_askable_city(city: &str) -> bool {
 /// All ZIP prefixes outside Florida, known ones first. Together they find every row that has a ZIP code.
 pub(crate) fn all_out_of_state_zip3(shares: &Shares) -> Vec<String> {
     let mut zips = shares.out_of_state();
-    let known: BTreeSet<String> = zips.iter().cloned().collect();
     let all = (0..1_000).map(|number| format!("{number:03}"));
-    zips.extend(all.filter(|zip| !is_of_florida(zip) && !known.contains(zip)));
+    zips.extend(all.filter(|zip| !is_of_florida(zip) && !shares.zip3.contains_key(zip)));
     zips
 }
 
@@ -183,6 +173,7 @@ pub(crate) fn askable(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn all_prefixes_outside_florida_are_listed_once_known_ones_first() {

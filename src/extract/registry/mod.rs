@@ -48,18 +48,6 @@ pub(crate) struct PrefixReading {
     pub(crate) pages: Vec<PageKey>,
 }
 
-impl PrefixJob {
-    fn slice(&self) -> Slice {
-        let filter = Filter {
-            kind: self.is_fictitious.then_some(EntityType::Fictitious),
-            name_prefix: Some(text(self.prefix)),
-            status: Some(self.status),
-            ..Filter::default()
-        };
-        Slice { filter, from: ANY_AGE, to: self.to }
-    }
-}
-
 /// Reads all names with a prefix; none when the API rejects the prefix.
 pub(crate) async fn read_prefix(
     fetcher: &mut PageFetcher<'_>,
@@ -68,10 +56,16 @@ pub(crate) async fn read_prefix(
     shares: &mut Shares,
     job: &PrefixJob,
 ) -> Result<Option<PrefixReading>> {
-    let slice = job.slice();
+    let filter = Filter {
+        kind: job.is_fictitious.then_some(EntityType::Fictitious),
+        q: Some(text(job.prefix)),
+        status: Some(job.status),
+        ..Filter::default()
+    };
+    let slice = Slice { filter: filter.clone(), from: ANY_AGE, to: job.to };
     // The API may reject other characters.
     let has_other_characters = job.prefix.iter().any(|letter| !letter.is_ascii_alphanumeric());
-    let mut reader = Reader::new(fetcher, REGISTER, plan, values, shares, slice.filter.clone());
+    let mut reader = Reader::new(fetcher, REGISTER, plan, values, shares, filter);
     // A prefix of many pages may take several days.
     reader.joins_archive = true;
     let mut reading = PrefixReading { expected: 0, held: 0, is_proven: false, pages: Vec::new() };
@@ -90,10 +84,9 @@ pub(crate) async fn read_prefix(
         }
     }
     if !reading.is_proven {
-        let (expected, held) = (reading.expected, reading.held);
+        let PrefixReading { expected, held, .. } = reading;
         tracing::warn!(%slice, expected, held, "the prefix could not be read completely");
     }
-    let pages = std::mem::take(&mut reader.range.pages).pages;
-    reading.pages = pages.into_iter().map(|page| page.key).collect();
+    reading.pages = reader.range.pages.pages.into_iter().map(|page| page.key).collect();
     Ok(Some(reading))
 }

@@ -102,9 +102,7 @@ impl PrefixModel {
         let mut before = ' ';
         let mut letters = name.chars().map(upper).filter(|letter| !letter.is_control()).peekable();
         while let Some(letter) = letters.next() {
-            if !self.letters.contains(&letter) {
-                self.letters.insert(letter);
-            }
+            self.letters.insert(letter);
             if before == ' '
                 && let Some(next) = letters.peek()
             {
@@ -122,13 +120,14 @@ impl PrefixModel {
         thorough: bool,
         is_out: &dyn Fn(NamePrefix, bool) -> bool,
     ) -> Vec<Guess> {
-        let places = self.places(total as f64);
+        let frequencies = Frequencies::of(&self.names, total as f64);
         let usual = [USUAL_FIRST, USUAL_SECOND[0], RARE_FIRST].into_iter().flat_map(str::chars);
         let letters: BTreeSet<char> = self.letters.iter().copied().chain(usual).collect();
-        let seconds = [0, 1, 2].map(|class| places.seconds(class, &letters));
+        let shares = |counts: &Counts| letters.iter().map(|letter| counts.share(*letter)).collect();
+        let seconds: [Vec<f64>; 3] = frequencies.second.each_ref().map(shares);
         let mut guesses = Vec::new();
         for one in letters.iter().filter(|letter| **letter != ' ') {
-            let (first, empty) = (places.first(*one), places.after_empty(*one));
+            let (first, empty) = (frequencies.first.share(*one), frequencies.after_empty(*one));
             for (other, second) in letters.iter().zip(&seconds[class(*one)]) {
                 let prefix = [*one, *other];
                 let kinds = [false, true].map(|kind| !is_out(prefix, kind));
@@ -176,58 +175,36 @@ impl PrefixModel {
         let words = self.words.get(&prefix).copied().unwrap_or(0);
         words as f64 / self.words_seen.max(1) as f64
     }
-
-    fn places(&self, total: f64) -> Places {
-        let mut places = Places::usual(total);
-        for (prefix, rows) in self.names.iter().flatten() {
-            places.add(*prefix, *rows as f64);
-        }
-        places
-    }
 }
 
 /// How often each character is first, and how often second: after a letter, a digit, anything else.
-struct Places {
+struct Frequencies {
     first: Counts,
     second: [Counts; 3],
     /// Empty prefixes, by first character.
     empty: BTreeMap<char, i32>,
-    /// Weight of a character that was never first, in names.
-    unmet: f64,
 }
 
-impl Places {
-    fn usual(total: f64) -> Self {
-        Self {
-            first: Counts::usual(USUAL_FIRST, (total * USUAL_SHARE).max(USUAL_NAMES)),
-            second: USUAL_SECOND.map(|letters| Counts::usual(letters, USUAL_NAMES)),
-            empty: BTreeMap::new(),
-            unmet: (total * UNMET_SHARE).max(UNMET),
+impl Frequencies {
+    fn of(names: &[BTreeMap<NamePrefix, u64>; 2], total: f64) -> Self {
+        let (usual, unmet) = ((total * USUAL_SHARE).max(USUAL_NAMES), (total * UNMET_SHARE).max(UNMET));
+        let mut first = Counts::usual(USUAL_FIRST, usual, unmet);
+        let mut second = USUAL_SECOND.map(|letters| Counts::usual(letters, USUAL_NAMES, UNMET));
+        let mut empty: BTreeMap<char, i32> = BTreeMap::new();
+        for ([one, other], rows) in names.iter().flatten() {
+            if *rows > 0 {
+                first.add(*one, *rows as f64);
+                second[class(*one)].add(*other, *rows as f64);
+            } else {
+                *empty.entry(*one).or_default() += 1;
+            }
         }
-    }
-
-    fn add(&mut self, [one, other]: NamePrefix, names: f64) {
-        if names > 0.0 {
-            self.first.add(one, names);
-            self.second[class(one)].add(other, names);
-        } else {
-            *self.empty.entry(one).or_default() += 1;
-        }
-    }
-
-    /// The share of names that begin with a character.
-    fn first(&self, letter: char) -> f64 {
-        self.first.share(letter, self.unmet)
-    }
-
-    /// The shares of each character as the second, after a first one of a class.
-    fn seconds(&self, class: usize, letters: &BTreeSet<char>) -> Vec<f64> {
-        letters.iter().map(|letter| self.second[class].share(*letter, UNMET)).collect()
+        Self { first, second, empty }
     }
 
     /// The factor of a first character that has empty prefixes and no name.
     fn after_empty(&self, first: char) -> f64 {
-        let empty = self.empty.get(&first).filter(|_| !self.first.is_found(first));
+        let empty = self.empty.get(&first).filter(|_| !self.first.found.contains_key(&first));
         empty.map_or(1.0, |times| AFTER_EMPTY.powi(*times))
     }
 }
@@ -245,15 +222,17 @@ struct Counts {
     usual: BTreeMap<char, f64>,
     found: BTreeMap<char, f64>,
     all: f64,
+    /// Weight of a character that was never there, in names.
+    unmet: f64,
 }
 
 impl Counts {
-    fn usual(letters: &str, names: f64) -> Self {
+    fn usual(letters: &str, names: f64, unmet: f64) -> Self {
         let weight = |rank: usize| 1.0 / (rank + 3) as f64;
         let weights: f64 = (0..letters.chars().count()).map(weight).sum();
         let usual =
             letters.chars().enumerate().map(|(rank, letter)| (letter, names * weight(rank) / weights));
-        Self { usual: usual.collect(), found: BTreeMap::new(), all: names }
+        Self { usual: usual.collect(), found: BTreeMap::new(), all: names, unmet }
     }
 
     fn add(&mut self, letter: char, names: f64) {
@@ -261,12 +240,8 @@ impl Counts {
         self.all += names;
     }
 
-    fn is_found(&self, letter: char) -> bool {
-        self.found.contains_key(&letter)
-    }
-
-    fn share(&self, letter: char, unmet: f64) -> f64 {
-        let usual = self.usual.get(&letter).copied().unwrap_or(unmet);
+    fn share(&self, letter: char) -> f64 {
+        let usual = self.usual.get(&letter).copied().unwrap_or(self.unmet);
         (usual + self.found.get(&letter).copied().unwrap_or(0.0)) / self.all
     }
 }
@@ -291,9 +266,9 @@ mod tests {
         }
         let order = order(&model, 6_000);
         assert_eq!(order[0], "SU");
-        let place = |prefix: &str| order.iter().position(|known| known == prefix).expect("a guess");
-        assert!(["QU", "SA", "TA", "ÑA"].iter().all(|known| place(known) < 5), "{:?}", &order[..8]);
-        assert!(place("TU") < place("TZ") && place("QA") < place("XQ"), "{:?}", &order[..20]);
+        let rank = |prefix: &str| order.iter().position(|known| known == prefix).expect("a guess");
+        assert!(["QU", "SA", "TA", "ÑA"].iter().all(|known| rank(known) < 5), "{:?}", &order[..8]);
+        assert!(rank("TU") < rank("TZ") && rank("QA") < rank("XQ"), "{:?}", &order[..20]);
         assert!(!order.iter().any(|prefix| prefix.starts_with(' ')));
     }
 

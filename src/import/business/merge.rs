@@ -8,7 +8,7 @@
 //! 3. Events newer than the record change status, name and address. Older ones only say when and why a business ended.
 //! 4. Dates up to the first quarterly set have no changes. Each later date is compared with the one before.
 
-use super::difference::{Difference, Part, differences, part_of};
+use super::difference::{Part, differences};
 use super::event::StateEvent;
 use super::record::Record;
 use super::rows::{Business, Current, Mapping, Seen};
@@ -97,7 +97,7 @@ pub fn merge(
         officers: seen(Part::Officers, officers.map(|officer| officer.fetched_at)),
     };
     let state = all.at(None)?;
-    let business = mapping.rows(state.record, &state.current, seen);
+    let business = mapping.rows(state.record, &state.current).seen_as(seen);
     Some(Merged {
         is_new: stored.is_none(),
         is_changed: stored.is_some_and(|stored| stored.seen_as(seen) != business),
@@ -148,12 +148,8 @@ struct EventHistory {
     event: StateEvent,
 }
 
-/// An event that counts at some time: the oldest file with it that counts, and the newer ones.
-struct CountedEvent<'h> {
-    key: SourceKey,
-    repeats: &'h [SourceKey],
-    event: &'h StateEvent,
-}
+/// An event that counts at some time, and the files with it that count, oldest first.
+type CountedEvent<'h> = (&'h [SourceKey], &'h StateEvent);
 
 impl History {
     fn join(existing: Option<Existing>, arrived: Sources) -> Option<Self> {
@@ -181,20 +177,16 @@ impl History {
     }
 
     /// The events that count as of a source, or now, by filing date and sequence.
-    fn events_at(&self, end: Option<SourceKey>) -> Vec<CountedEvent<'_>> {
+    fn events_at<'h>(&'h self, end: Option<SourceKey>) -> Vec<CountedEvent<'h>> {
         let is_there = |key: &SourceKey| end.is_none_or(|end| *key <= end);
         let since = newest_set(self.event_keys().filter(is_there));
         let counts = |key: &SourceKey| is_there(key) && since.is_none_or(|since| key.date >= since);
-        let counted = |of_event: &'_ EventHistory| of_event.keys.iter().position(counts);
-        let mut events: Vec<CountedEvent<'_>> = Vec::new();
-        for of_event in &self.events {
-            if let Some(at) = counted(of_event) {
-                let (key, repeats) = (of_event.keys[at], &of_event.keys[at + 1..]);
-                events.push(CountedEvent { key, repeats, event: &of_event.event });
-            }
-        }
-        events
-            .sort_by_key(|counted| (counted.event.filed, counted.event.sequence, counted.key, counted.event));
+        let counted = |of_event: &'h EventHistory| {
+            let first = of_event.keys.iter().position(counts)?;
+            Some((&of_event.keys[first..], &of_event.event))
+        };
+        let mut events: Vec<CountedEvent<'h>> = self.events.iter().filter_map(counted).collect();
+        events.sort_by_key(|(keys, event)| (event.filed, event.sequence, keys[0], *event));
         events
     }
 
@@ -207,8 +199,8 @@ impl History {
         let mut known = self.records.iter().filter(|(key, _)| end.is_none_or(|end| *key <= end));
         let (key, record) = known.next_back()?;
         let (mut current, mut is_changed) = (Current::of(record), false);
-        for CountedEvent { key: of_event, event, .. } in self.events_at(end) {
-            let is_newer = of_event > *key;
+        for (keys, event) in self.events_at(end) {
+            let is_newer = keys[0] > *key;
             is_changed |= is_newer;
             match effect(record.kind, event) {
                 Effect::Ends(reason) => current.end_by(event.day(), reason, is_newer),
@@ -237,9 +229,7 @@ impl History {
     fn event_rows(&self) -> Vec<EventRow> {
         let Some((_, record)) = self.records.last() else { return Vec::new() };
         let events = (0..).zip(self.events_at(None));
-        events
-            .map(|(at, counted)| event_row(record, at, counted.key, counted.repeats, counted.event))
-            .collect()
+        events.map(|(at, (keys, event))| event_row(record, at, keys, event)).collect()
     }
 }
 
@@ -301,30 +291,28 @@ impl Timeline<'_> {
 
     fn rows_at(&self, end: SourceKey) -> Option<Business> {
         let state = self.all.at(Some(end))?;
-        Some(self.mapping.rows(state.record, &state.current, Default::default()))
+        Some(self.mapping.rows(state.record, &state.current))
     }
 
     fn compare(&mut self, date: Date, old: Option<&Business>, new: &Business) {
-        let Some(old) = old else {
-            self.changed_on = [Some(date); 3];
-            return self.push(date, new, Change::Appeared, ("", None, None));
-        };
-        for difference in differences(old, new) {
-            self.changed_on[part_of(difference.0) as usize] = Some(date);
-            self.push(date, new, Change::Changed, difference);
-        }
-    }
-
-    fn push(&mut self, date: Date, of: &Business, change: Change, (field, old, new): Difference) {
-        self.changes.push(ChangeRow {
+        let run_id = &self.terms.run_id;
+        let row = |change: Change, field: &str, old: Option<String>, new_value: Option<String>| ChangeRow {
             observed_at: day_start(date),
             observed_on: date,
-            business_id: of.filing.business_id,
+            business_id: new.filing.business_id,
             change,
             field: field.to_owned(),
             old,
-            new,
-            run_id: self.terms.run_id.clone(),
-        });
+            new: new_value,
+            run_id: run_id.clone(),
+        };
+        let Some(old) = old else {
+            self.changed_on = [Some(date); 3];
+            return self.changes.push(row(Change::Appeared, "", None, None));
+        };
+        for (part, field, old, new) in differences(old, new) {
+            self.changed_on[part as usize] = Some(date);
+            self.changes.push(row(Change::Changed, field, old, new));
+        }
     }
 }

@@ -1,7 +1,10 @@
 //! One business as one file has it.
 
 use super::event::address;
-use crate::import::files::layout::{Kind, NUMBER, PartyFields, corporate, fictitious, partnership};
+use crate::import::files::layout::{
+    Field, Kind, NUMBER, PartyFields, corporate, corporate_event, fictitious, fictitious_event, partnership,
+    partnership_event,
+};
 use crate::import::rules::effect::is_domestic;
 use crate::import::rules::party::party;
 use crate::import::rules::place::{Address, city, completed, county, county_named};
@@ -46,44 +49,23 @@ pub struct Record {
     pub ended: Option<Date>,
 }
 
-/// Why a record of the right length is set aside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RecordError {
-    /// The document number is not one.
-    Number,
-    /// The name is blank.
-    Name,
-    /// The filing date is not a day.
-    FilingDate,
-}
-
-impl RecordError {
-    /// The reason in the quarantine.
-    pub const fn reason(self) -> &'static str {
-        match self {
-            Self::Number => "no number",
-            Self::Name => "no name",
-            Self::FilingDate => "no filing date",
-        }
-    }
-}
-
-/// The document number and the filing date of a record: the first look, which decides whether it counts.
-pub fn check_record(kind: Kind, line: &[u8]) -> Result<(String, Date), RecordError> {
+/// The document number and the filing date of a record of the right length: the first look, which decides whether it counts. An error is
+/// the reason in the quarantine.
+pub fn check_record(kind: Kind, line: &[u8]) -> Result<(String, Date), &'static str> {
     let (name, filed) = match kind {
         Kind::Fictitious => (fictitious::NAME, fictitious::FILE_DATE),
         Kind::Partnership => (partnership::NAME, partnership::FILE_DATE),
         _ => (corporate::NAME, corporate::FILE_DATE),
     };
-    let number = document_number(NUMBER.of(line)).ok_or(RecordError::Number)?;
+    let number = document_number(NUMBER.of(line)).ok_or("no number")?;
     if is_blank(name.of(line)) {
-        return Err(RecordError::Name);
+        return Err("no name");
     }
-    Ok((number, day(filed.of(line)).ok_or(RecordError::FilingDate)?))
+    Ok((number, day(filed.of(line)).ok_or("no filing date")?))
 }
 
 /// All of a record that [`check_record`] accepted.
-pub fn parse_record(kind: Kind, line: &[u8]) -> Result<Record, RecordError> {
+pub fn parse_record(kind: Kind, line: &[u8]) -> Result<Record, &'static str> {
     let (number, filed) = check_record(kind, line)?;
     let mut record = match kind {
         Kind::Fictitious => of_fictitious(line, number, filed),
@@ -121,15 +103,10 @@ fn of_corporate(line: &[u8], number: String, filed: Date) -> Record {
     let filing_type = squeezed(at::FILING_TYPE.of(line)).to_uppercase();
     let formation = squeezed(at::FORMATION.of(line)).to_uppercase();
     let years = at::REPORT_YEAR.map(|field| report_year(field.of(line)));
-    let officers = (0..6).map(at::officer);
     Record {
-        kind: Kind::Corporate,
-        number,
         name: squeezed(at::NAME.of(line)),
-        status: letter(at::STATUS.of(line)).unwrap_or(' '),
         principal: address(&at::PRINCIPAL, line),
         mailing: address(&at::MAILING, line),
-        filed,
         last_transaction: day(at::LAST_TRANSACTION.of(line)),
         formation: if formation.is_empty() && is_domestic(&filing_type) {
             "FL".to_owned()
@@ -139,10 +116,9 @@ fn of_corporate(line: &[u8], number: String, filed: Date) -> Record {
         filing_type,
         report_year: years.into_iter().max().unwrap_or(0),
         agent: party(&at::AGENT, line),
-        officers: parties(officers, line, None),
+        officers: parties((0..6).map(at::officer), line, None),
         more_officers: letter(at::MORE_THAN_SIX.of(line)) == Some('Y'),
-        county: String::new(),
-        ended: None,
+        ..blank(Kind::Corporate, number, filed, letter(at::STATUS.of(line)).unwrap_or(' '))
     }
 }
 
@@ -152,6 +128,7 @@ fn of_fictitious(line: &[u8], number: String, filed: Date) -> Record {
     Record {
         name: squeezed(at::NAME.of(line)),
         principal: address(&at::PRINCIPAL, line),
+        formation: "FL".to_owned(),
         officers: parties((0..10).map(at::owner), line, Some("OWNER")),
         more_officers: letter(at::MORE_THAN_TEN.of(line)) == Some('Y'),
         county: squeezed(at::COUNTY.of(line)),
@@ -170,6 +147,7 @@ fn of_partnership(line: &[u8], number: String, filed: Date) -> Record {
         name: squeezed(at::NAME.of(line)),
         principal: address(&at::PRINCIPAL, line),
         mailing: address(&at::MAILING, line),
+        formation: "FL".to_owned(),
         officers: parties([at::PARTNER].into_iter(), line, Some("PARTNER")),
         ended: day(at::CANCELLED.of(line)),
         ..blank(Kind::Partnership, number, filed, letter(at::STATUS.of(line)).unwrap_or(' '))
@@ -187,7 +165,7 @@ fn blank(kind: Kind, number: String, filed: Date, status: char) -> Record {
         mailing: Address::default(),
         filed,
         last_transaction: None,
-        formation: "FL".to_owned(),
+        formation: String::new(),
         report_year: 0,
         agent: String::new(),
         officers: Vec::new(),
@@ -222,8 +200,7 @@ fn report_year(raw: &[u8]) -> i32 {
 
 /// The newest day of a line that dates its file: of a transaction, an annual report or an event, up to `today`.
 pub fn newest_day(kind: Kind, line: &[u8], today: Date) -> Option<Date> {
-    use crate::import::files::layout::{corporate_event, fictitious_event, partnership_event};
-    let newest = |fields: &[crate::import::files::layout::Field]| {
+    let newest = |fields: &[Field]| {
         fields.iter().filter_map(|field| day(field.of(line))).filter(|day| *day <= today).max()
     };
     match kind {

@@ -8,7 +8,7 @@ use crate::import::rules::effect::entity_type;
 use crate::import::rules::industry::Industries;
 use crate::import::rules::place::{self, Address, completed};
 use crate::import::rules::text::business_id;
-use crate::table::{DetailRow, FilingRow, OfficerRow};
+use crate::table::{DetailRow, FilingRow, OfficerRow, RecordRow};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::cell::RefCell;
@@ -65,7 +65,7 @@ struct Remembered {
 }
 
 /// When a business was first seen, and when its rows became as they are.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(in crate::import) struct Seen {
     pub(in crate::import) first: Timestamp,
     pub(in crate::import) filing: Timestamp,
@@ -158,26 +158,22 @@ impl Business {
 }
 
 impl Mapping<'_> {
-    /// The rows of a record.
-    pub(in crate::import) fn rows(&self, record: &Record, current: &Current<'_>, seen: Seen) -> Business {
+    /// The rows of a record, seen at no time.
+    pub(in crate::import) fn rows(&self, record: &Record, current: &Current<'_>) -> Business {
         // Those of a record are complete.
         let is_of_record = std::ptr::eq(current.principal, &record.principal);
         let principal = if is_of_record { record.principal.clone() } else { completed(current.principal) };
         let id = business_id(&record.number);
         let filing = self.filing(record, current, &principal, id);
-        let filing = FilingRow { first_seen_at: seen.first, changed_at: seen.filing, ..filing };
-        let mut officers: Vec<(&String, &String)> =
-            record.officers.iter().map(|(name, title)| (name, title)).collect();
-        officers.sort_unstable();
-        let officer = |(position, (name, title)): (i32, (&String, &String))| OfficerRow {
+        let officer = |(position, (name, title)): (i32, &(String, String))| OfficerRow {
             business_id: id,
             position,
             name: name.clone(),
             title: title.clone(),
-            fetched_at: seen.officers,
+            fetched_at: Timestamp::UNIX_EPOCH,
         };
-        let officers: Vec<OfficerRow> = (0..).zip(officers).map(officer).collect();
-        Business { detail: detail(record, principal, id, officers.len(), seen.detail), filing, officers }
+        let officers: Vec<OfficerRow> = (0..).zip(&record.officers).map(officer).collect();
+        Business { detail: detail(record, principal, id, officers.len()), filing, officers }
     }
 
     fn filing(&self, record: &Record, current: &Current<'_>, principal: &Address, id: i64) -> FilingRow {
@@ -221,7 +217,7 @@ impl Mapping<'_> {
     }
 }
 
-fn detail(record: &Record, principal: Address, id: i64, officers: usize, fetched_at: Timestamp) -> DetailRow {
+fn detail(record: &Record, principal: Address, id: i64, officers: usize) -> DetailRow {
     let [street, street2, city, state, zip, country] = principal;
     let has_mailing = record.mailing.iter().any(|part| !part.is_empty());
     let mailing = if has_mailing { record.mailing.clone().map(Some) } else { Default::default() };
@@ -246,20 +242,14 @@ fn detail(record: &Record, principal: Address, id: i64, officers: usize, fetched
         last_annual_report_year: record.report_year,
         officer_count: i32::try_from(officers).unwrap_or(i32::MAX),
         license_count: 0,
-        fetched_at,
+        fetched_at: Timestamp::UNIX_EPOCH,
         extra: record.more_officers.then(|| r#"{"more_officers":true}"#.to_owned()),
     }
 }
 
-/// The record that gives these rows again, of a business without newer events.
-pub(in crate::import) fn record_of(
-    business: &Business,
-    kind: Kind,
-    filing_type: &str,
-    status: char,
-    last_transaction: Option<Date>,
-    ended: Option<Date>,
-) -> Record {
+/// The record that gives these rows again, of a business without newer events. `row` has what they do not show.
+pub(in crate::import) fn record_of(business: &Business, row: &RecordRow) -> Record {
+    let kind = Kind::from_name(&row.kind).unwrap_or(Kind::Corporate);
     let (filing, detail) = (&business.filing, &business.detail);
     let principal = detail.principal_address();
     let mailing = detail.mailing_address();
@@ -270,12 +260,12 @@ pub(in crate::import) fn record_of(
         kind,
         number: filing.document_number.clone(),
         name: filing.name.clone(),
-        filing_type: filing_type.to_owned(),
-        status,
+        filing_type: row.filing_type.clone(),
+        status: row.status.chars().next().unwrap_or(' '),
         principal: parts(principal),
         mailing: mailing.map(parts).unwrap_or_default(),
         filed: filing.filed_date,
-        last_transaction,
+        last_transaction: row.last_transaction_date,
         formation: detail.formation_state.clone(),
         report_year: detail.last_annual_report_year,
         agent: detail.registered_agent_name.clone(),
@@ -289,6 +279,6 @@ pub(in crate::import) fn record_of(
             Kind::Fictitious => filing.county.clone().unwrap_or_default(),
             _ => String::new(),
         },
-        ended,
+        ended: row.ended_date,
     }
 }

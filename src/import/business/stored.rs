@@ -3,7 +3,6 @@
 use super::event::StateEvent;
 use super::record::Record;
 use super::rows::{Business, record_of};
-use crate::import::files::layout::Kind;
 use crate::import::rules::effect::effect;
 use crate::import::rules::text::business_id;
 use crate::table::{EventRow, RecordRow};
@@ -20,6 +19,11 @@ pub struct SourceKey {
 }
 
 impl SourceKey {
+    /// The source that a row names.
+    pub fn of_row(date: Date, rank: i32) -> Self {
+        Self { date, rank: u8::try_from(rank).unwrap_or(u8::MAX) }
+    }
+
     /// The newest source of a date.
     pub(in crate::import) const fn end_of(date: Date) -> Self {
         Self { date, rank: u8::MAX }
@@ -57,15 +61,10 @@ pub(in crate::import) fn sources_of(existing: Existing) -> Sources {
     let Existing { business, records, events } = existing;
     let newest = records.iter().map(|row| (row.source_date, row.source_rank)).max();
     let record = |row: &RecordRow| {
-        let key = SourceKey { date: row.source_date, rank: u8::try_from(row.source_rank).unwrap_or(u8::MAX) };
+        let key = SourceKey::of_row(row.source_date, row.source_rank);
         let kept = row.record.as_ref().and_then(|json| serde_json::from_str(json).ok());
         let is_newest = newest == Some((row.source_date, row.source_rank));
-        let of_rows = || {
-            let kind = Kind::from_name(&row.kind).unwrap_or(Kind::Corporate);
-            let status = row.status.chars().next().unwrap_or(' ');
-            record_of(&business, kind, &row.filing_type, status, row.last_transaction_date, row.ended_date)
-        };
-        kept.or_else(|| is_newest.then(of_rows)).map(|record| (key, record))
+        kept.or_else(|| is_newest.then(|| record_of(&business, row))).map(|record| (key, record))
     };
     Sources {
         records: records.iter().filter_map(record).collect(),
@@ -75,7 +74,7 @@ pub(in crate::import) fn sources_of(existing: Existing) -> Sources {
 
 /// The event of a row, once for each file with it.
 fn events_of(row: EventRow) -> Vec<(SourceKey, StateEvent)> {
-    let key = SourceKey { date: row.source_date, rank: u8::try_from(row.source_rank).unwrap_or(u8::MAX) };
+    let key = SourceKey::of_row(row.source_date, row.source_rank);
     let repeats = row.repeats.as_ref().and_then(|json| serde_json::from_str(json).ok());
     let repeats: Vec<SourceKey> = repeats.unwrap_or_default();
     let event = StateEvent {
@@ -96,13 +95,14 @@ fn events_of(row: EventRow) -> Vec<(SourceKey, StateEvent)> {
     all
 }
 
+/// A row of `events`. `keys` are those of the files with the event, one at least.
 pub(in crate::import) fn event_row(
     record: &Record,
     position: i32,
-    key: SourceKey,
-    repeats: &[SourceKey],
+    keys: &[SourceKey],
     event: &StateEvent,
 ) -> EventRow {
+    let (key, repeats) = (keys[0], &keys[1..]);
     let StateEvent { code, description, sequence, effective, filed, notes, name, renames, address, county } =
         event.clone();
     let [note_1, note_2, note_3] = notes;

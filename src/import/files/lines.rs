@@ -54,44 +54,40 @@ pub struct Line<'a> {
 pub fn read_lines(
     text: &mut impl Read,
     length: usize,
-    each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
+    each: impl FnMut(Line<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut splitter = Splitter { length, number: 0, endless: None };
+    let mut splitter = Splitter { length, each, number: 0, endless: None };
     let mut buffer = vec![0; PIECE + 4 * length];
     let mut filled = 0;
     loop {
         let read = text.read(&mut buffer[filled..])?;
         filled += read;
-        let used = splitter.split(&buffer[..filled], read == 0, each)?;
+        let used = splitter.split(&buffer[..filled], read == 0)?;
         if read == 0 {
             return Ok(());
         }
         buffer.copy_within(used..filled, 0);
         filled -= used;
         if filled == buffer.len() {
-            splitter.begin_endless(&buffer, each)?;
+            splitter.begin_endless(&buffer)?;
             filled = 0;
         }
     }
 }
 
-struct Splitter {
+struct Splitter<F> {
     length: usize,
+    each: F,
     /// Lines so far, blank ones included.
     number: u64,
     /// The first bytes of a line whose end is not there yet, although it filled the memory for a piece.
     endless: Option<Vec<u8>>,
 }
 
-impl Splitter {
+impl<F: FnMut(Line<'_>) -> io::Result<()>> Splitter<F> {
     /// Splits what can be split; returns the bytes used. A line whose successor is not there yet stays, unless the text ends.
-    fn split(
-        &mut self,
-        text: &[u8],
-        is_last: bool,
-        each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
-    ) -> io::Result<usize> {
-        let mut used = self.end_endless(text, is_last, each)?;
+    fn split(&mut self, text: &[u8], is_last: bool) -> io::Result<usize> {
+        let mut used = self.end_endless(text, is_last)?;
         while let Some(end) = line_end(text, used, is_last) {
             let number = self.number + 1;
             if number == 1 && text[used..end].starts_with(BYTE_ORDER_MARK) {
@@ -108,7 +104,7 @@ impl Splitter {
             if line.len() + MISSING < self.length {
                 let Some(second_end) = line_end(text, next, is_last) else {
                     if is_last {
-                        self.hand(number, line, end == text.len(), each)?;
+                        self.hand(number, line, end == text.len())?;
                         return Ok(text.len());
                     }
                     return Ok(used);
@@ -118,7 +114,7 @@ impl Splitter {
                     (line, lines, next) = (joined, 2, second_end + 1);
                 }
             }
-            self.hand(number, line, next > text.len(), each)?;
+            self.hand(number, line, next > text.len())?;
             self.number += lines;
             used = next;
         }
@@ -126,15 +122,11 @@ impl Splitter {
     }
 
     /// Takes the first bytes of a line that fills `text`, perhaps after a short line that waited for its successor.
-    fn begin_endless(
-        &mut self,
-        text: &[u8],
-        each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
-    ) -> io::Result<()> {
+    fn begin_endless(&mut self, text: &[u8]) -> io::Result<()> {
         let start = memchr::memchr(b'\n', text).map_or(0, |end| end + 1);
         if start > 0 {
             self.number += 1;
-            self.hand(self.number, without_return(&text[..start - 1]), false, each)?;
+            self.hand(self.number, without_return(&text[..start - 1]), false)?;
         }
         let rest = &text[start..];
         self.endless = Some(rest[..rest.len().min(KEPT_OF_ENDLESS)].to_vec());
@@ -142,12 +134,7 @@ impl Splitter {
     }
 
     /// Skips the rest of a line without an end so far, and hands on its first bytes; returns the bytes used.
-    fn end_endless(
-        &mut self,
-        text: &[u8],
-        is_last: bool,
-        each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
-    ) -> io::Result<usize> {
+    fn end_endless(&mut self, text: &[u8], is_last: bool) -> io::Result<usize> {
         let Some(first) = self.endless.take() else { return Ok(0) };
         let end = memchr::memchr(b'\n', text);
         if end.is_none() && !is_last {
@@ -157,17 +144,11 @@ impl Splitter {
         self.number += 1;
         let is_hole = is_hole(&first, self.length);
         let error = Some(if is_hole { LineError::Zeros } else { LineError::Long });
-        each(Line { number: self.number, bytes: &first, error, is_cut: end.is_none() })?;
+        (self.each)(Line { number: self.number, bytes: &first, error, is_cut: end.is_none() })?;
         Ok(end.map_or(text.len(), |end| end + 1))
     }
 
-    fn hand(
-        &self,
-        number: u64,
-        line: &[u8],
-        is_open: bool,
-        each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
-    ) -> io::Result<()> {
+    fn hand(&mut self, number: u64, line: &[u8], is_open: bool) -> io::Result<()> {
         let is_padded = line.len() > self.length && is_padding(&line[self.length..]);
         let bytes = if is_padded { &line[..self.length] } else { line };
         let error = match bytes.len() {
@@ -177,7 +158,7 @@ impl Splitter {
             _ => None,
         };
         let is_cut = is_open && (bytes.len() < self.length || error == Some(LineError::Zeros));
-        each(Line { number, bytes, error, is_cut })
+        (self.each)(Line { number, bytes, error, is_cut })
     }
 }
 
@@ -229,7 +210,7 @@ mod tests {
 
     fn lines(text: &[u8], length: usize, step: usize) -> Vec<(u64, Vec<u8>, Option<LineError>)> {
         let mut found = Vec::new();
-        read_lines(&mut Slowly(text, step), length, &mut |line| {
+        read_lines(&mut Slowly(text, step), length, |line| {
             found.push((line.number, line.bytes.to_vec(), line.error));
             Ok(())
         })
@@ -268,7 +249,7 @@ mod tests {
         }
         let is_cut = |text: &mut dyn Read| {
             let (mut text, mut is_cut) = (text, false);
-            read_lines(&mut text, 10, &mut |line| {
+            read_lines(&mut text, 10, |line| {
                 is_cut = line.is_cut;
                 Ok(())
             })
@@ -301,7 +282,7 @@ mod tests {
         try_changed(&examples, |input| {
             for kind in kinds {
                 let mut bytes = 0;
-                let read = read_lines(&mut &input[..], kind.length(), &mut |line| {
+                let read = read_lines(&mut &input[..], kind.length(), |line| {
                     bytes += line.bytes.len();
                     Ok(())
                 });

@@ -6,7 +6,7 @@
 use super::layout::Kind;
 use jiff::civil::Date;
 
-/// Names of quarterly files, without the digit and the ending.
+/// Names of quarterly files, without the digit and the ending; the first of a kind is the usual one.
 const QUARTERLY: [(&str, Kind); 8] = [
     ("cordata", Kind::Corporate),
     ("corevt", Kind::CorporateEvent),
@@ -46,13 +46,24 @@ fn kind_of_stem(stem: &str) -> Option<(Kind, Option<Date>)> {
     QUARTERLY.iter().find(|(name, _)| *name == stem).map(|(_, kind)| (*kind, None))
 }
 
+/// The usual name of a quarterly file.
+pub fn name_in_set(kind: Kind, part: Option<u8>) -> String {
+    let stem = QUARTERLY.iter().find(|(_, known)| *known == kind).map_or("", |(stem, _)| stem);
+    format!("{stem}{}.txt", part.map(|part| part.to_string()).unwrap_or_default())
+}
+
 /// Kind and day of `YYYYMMDDc` and the like.
 fn daily(stem: &str) -> Option<(Kind, Option<Date>)> {
-    let (digits, letters) = stem.split_at_checked(8)?;
+    let (digits, letters) = split_day(stem)?;
     let (_, kind) = *DAILY.iter().find(|(known, _)| *known == letters)?;
-    let number = |from: usize, to: usize| digits.get(from..to)?.parse().ok();
+    let number = |from: usize, to: usize| digits[from..to].parse().ok();
     let day = Date::new(number(0, 4)?, number(4, 6)? as i8, number(6, 8)? as i8).ok()?;
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then_some((kind, Some(day)))
+    Some((kind, Some(day)))
+}
+
+/// The eight digits of a day that a name begins with, and the rest.
+fn split_day(stem: &str) -> Option<(&str, &str)> {
+    stem.split_at_checked(8).filter(|(digits, _)| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The last digit of a quarterly file of corporations, which is that of its document numbers.
@@ -125,14 +136,11 @@ pub fn resembles(name: &str) -> bool {
     if is_litter(name) || base.starts_with("npcordata") {
         return false;
     }
-    let is_daily = || {
-        let (digits, rest) = base.split_at_checked(8).unwrap_or_default();
+    let is_daily = |(_, rest): (&str, &str)| {
         let letters = rest.split(|letter: char| !letter.is_ascii_lowercase()).next().unwrap_or_default();
-        digits.len() == 8
-            && digits.bytes().all(|byte| byte.is_ascii_digit())
-            && DAILY.iter().any(|(known, _)| *known == letters)
+        DAILY.iter().any(|(known, _)| *known == letters)
     };
-    QUARTERLY.iter().any(|(stem, _)| base.contains(stem)) || is_daily()
+    QUARTERLY.iter().any(|(stem, _)| base.contains(stem)) || split_day(&base).is_some_and(is_daily)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Where files are: in a folder of this machine, or in a store that gives their bytes in pieces.
+//! Where files are: in a folder of this machine, or in another place that gives their bytes in pieces.
 
 use std::fmt::Debug;
 use std::fs::{self, File};
@@ -11,27 +11,10 @@ use std::time::UNIX_EPOCH;
 /// Bytes of one request to a store.
 const PIECE: u64 = 8 << 20;
 
-/// A file of a store.
-#[derive(Debug, Clone)]
-pub struct Stored {
-    /// Its path in the store, with `/`.
-    pub name: String,
-    /// Its size.
-    pub bytes: u64,
-    /// The store's tag of this version of it.
-    pub tag: Option<String>,
-    /// When it was last changed.
-    pub changed: String,
-}
-
-/// Files in another place than this machine, which are only read.
-pub trait Store: Debug + Send + Sync {
-    /// All files.
-    fn list(&self) -> io::Result<Vec<Stored>>;
-    /// Some bytes of a file, as it was listed.
-    fn read(&self, file: &Stored, range: Range<u64>) -> io::Result<Vec<u8>>;
-    /// Where a user finds a file; the store itself for an empty name.
-    fn address(&self, name: &str) -> PathBuf;
+/// A file in another place than this machine, which is only read.
+pub trait Remote: Debug + Send + Sync {
+    /// Some of its bytes, as it was listed.
+    fn read(&self, range: Range<u64>) -> io::Result<Vec<u8>>;
 }
 
 /// A file, wherever it is.
@@ -43,7 +26,7 @@ pub struct Origin {
     pub bytes: u64,
     /// Equal stamps of one path mean an unchanged file.
     pub stamp: String,
-    stored: Option<(Arc<dyn Store>, Stored)>,
+    remote: Option<Arc<dyn Remote>>,
 }
 
 /// What cannot be read, and why.
@@ -81,7 +64,7 @@ pub fn files_of_folder(folder: &Path) -> Result<Vec<(String, Origin)>, Unreadabl
             let changed = about.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
             let changed = changed.map_or(0, |since| since.as_nanos());
             let stamp = format!("{} bytes changed at {changed}", about.len());
-            files.push((name, Origin { path, bytes: about.len(), stamp, stored: None }));
+            files.push((name, Origin { path, bytes: about.len(), stamp, remote: None }));
         }
     }
     Ok(files)
@@ -100,34 +83,20 @@ fn is_endless_link(path: &Path, error: &io::Error) -> bool {
     !has_place && fs::symlink_metadata(path).is_ok_and(|about| about.is_symlink())
 }
 
-/// The files of a store, with their paths in it.
-pub fn files_of_store(store: &Arc<dyn Store>) -> Result<Vec<(String, Origin)>, Unreadable> {
-    let failed = |source| (store.address(""), source);
-    let files = store.list().map_err(failed)?;
-    if files.is_empty() {
-        return Err(failed(io::Error::new(io::ErrorKind::NotFound, "there is no file")));
-    }
-    let origin = |file: Stored| {
-        let stamp = match &file.tag {
-            Some(tag) => format!("{} bytes with tag {tag}", file.bytes),
-            None => format!("{} bytes changed at {}", file.bytes, file.changed),
-        };
-        let path = store.address(&file.name);
-        let (name, bytes) = (file.name.clone(), file.bytes);
-        (name, Origin { path, bytes, stamp, stored: Some((Arc::clone(store), file)) })
-    };
-    Ok(files.into_iter().map(origin).collect())
-}
-
 impl Origin {
     /// A file of this machine, there or not.
     pub fn at(path: PathBuf) -> Self {
-        Self { path, bytes: 0, stamp: String::new(), stored: None }
+        Self { path, bytes: 0, stamp: String::new(), remote: None }
+    }
+
+    /// A file in another place.
+    pub fn remote(path: PathBuf, bytes: u64, stamp: String, file: Arc<dyn Remote>) -> Self {
+        Self { path, bytes, stamp, remote: Some(file) }
     }
 
     /// Whether there is such a file.
     pub fn is_there(&self) -> bool {
-        self.stored.is_some() || self.path.is_file()
+        self.remote.is_some() || self.path.is_file()
     }
 
     /// All of it.
@@ -137,21 +106,19 @@ impl Origin {
 
     /// Its bytes from a place on, at most this many.
     pub(super) fn part(&self, from: u64, most: u64) -> io::Result<Box<dyn Read + Send>> {
-        let Some((store, file)) = &self.stored else {
+        let Some(remote) = &self.remote else {
             let mut file = File::open(&self.path)?;
             file.seek(SeekFrom::Start(from))?;
             return Ok(Box::new(file.take(most)));
         };
-        let end = from.saturating_add(most).min(file.bytes);
-        let (store, file) = (Arc::clone(store), file.clone());
-        Ok(Box::new(Pieces { store, file, rest: from..end, piece: io::Cursor::default() }))
+        let end = from.saturating_add(most).min(self.bytes);
+        Ok(Box::new(Pieces { file: Arc::clone(remote), rest: from..end, piece: io::Cursor::default() }))
     }
 }
 
 /// Bytes of a file of a store, requested piece by piece: memory is that of one, and no request takes long.
 struct Pieces {
-    store: Arc<dyn Store>,
-    file: Stored,
+    file: Arc<dyn Remote>,
     rest: Range<u64>,
     piece: io::Cursor<Vec<u8>>,
 }
@@ -163,7 +130,7 @@ impl Read for Pieces {
             return Ok(read);
         }
         let end = (self.rest.start + PIECE).min(self.rest.end);
-        let bytes = self.store.read(&self.file, self.rest.start..end)?;
+        let bytes = self.file.read(self.rest.start..end)?;
         if bytes.len() as u64 != end - self.rest.start {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -182,19 +149,10 @@ mod tests {
     #[derive(Debug)]
     struct Memory(Vec<u8>);
 
-    impl Store for Memory {
-        fn list(&self) -> io::Result<Vec<Stored>> {
-            let (name, bytes) = ("a/b".to_owned(), self.0.len() as u64);
-            Ok(vec![Stored { name, bytes, tag: None, changed: "today".to_owned() }])
-        }
-
-        fn read(&self, _: &Stored, range: Range<u64>) -> io::Result<Vec<u8>> {
+    impl Remote for Memory {
+        fn read(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
             assert!(range.end - range.start <= PIECE);
             Ok(self.0[range.start as usize..range.end as usize].to_vec())
-        }
-
-        fn address(&self, name: &str) -> PathBuf {
-            Path::new("memory").join(name)
         }
     }
 
@@ -224,9 +182,8 @@ mod tests {
     fn a_file_of_a_store_is_read_piece_by_piece() {
         for size in [0, 1, PIECE, 2 * PIECE + 17] {
             let text: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
-            let store: Arc<dyn Store> = Arc::new(Memory(text.clone()));
-            let (name, origin) = files_of_store(&store).expect("files").remove(0);
-            assert_eq!((name.as_str(), &*origin.path, origin.bytes), ("a/b", Path::new("memory/a/b"), size));
+            let file = Arc::new(Memory(text.clone()));
+            let origin = Origin::remote(PathBuf::from("memory/a/b"), size, String::new(), file);
             for (from, most) in [(0, u64::MAX), (size, 9), (size / 2, size / 3)] {
                 let mut read = Vec::new();
                 origin.part(from, most).expect("opened").read_to_end(&mut read).expect("read");

@@ -57,6 +57,9 @@ pub enum SourceError {
     TwoClaims { one: String, other: String, what: String },
     #[error("{file}: {why}")]
     Implausible { file: String, why: String },
+    /// A file that an import writes between reading and merging.
+    #[error("cannot write the files of an import: {0}")]
+    Spool(#[from] io::Error),
 }
 
 impl SourceError {
@@ -70,6 +73,7 @@ impl SourceError {
                 io::ErrorKind::PermissionDenied => "make the files and their folder readable for this user",
                 _ => return of_io(source),
             },
+            Self::Spool(source) => return of_io(source),
             Self::Archive { .. } => "copy the archive again from the state's server",
             Self::Incomplete { .. } => {
                 "copy all of the set from the state's server, or move its files out of the folder"
@@ -111,11 +115,8 @@ pub fn source_files(files: Vec<(String, Origin)>) -> Result<Sources, SourceError
         }
         if name.to_ascii_lowercase().ends_with(".zip") {
             found.add_archive(&origin, &name)?;
-        } else if let Some((kind, day)) = kind_of(&name) {
-            let (bytes, stamp, set) = (origin.bytes, origin.stamp.clone(), set_of(&name, day));
-            found.files.push(SourceFile { name, kind, day, set, bytes, stamp, origin, form: Form::Plain });
-        } else if resembles(&name) {
-            found.leave(name, "its name is not one of the state's names");
+        } else {
+            found.add(&name, origin, Form::Plain);
         }
     }
     found.files.sort_by(|one, other| one.name.cmp(&other.name));
@@ -125,8 +126,16 @@ pub fn source_files(files: Vec<(String, Origin)>) -> Result<Sources, SourceError
 }
 
 impl Sources {
-    fn leave(&mut self, file: String, why: &str) {
-        self.unread.push(Unread { file, why: why.to_owned() });
+    fn add(&mut self, name: &str, origin: Origin, form: Form) {
+        match SourceFile::of(name, origin, form) {
+            Some(file) => self.files.push(file),
+            None if resembles(name) => self.leave(name, "its name is not one of the state's names"),
+            None => {}
+        }
+    }
+
+    fn leave(&mut self, file: &str, why: &str) {
+        self.unread.push(Unread { file: file.to_owned(), why: why.to_owned() });
     }
 
     fn add_archive(&mut self, archive: &Origin, name: &str) -> Result<(), SourceError> {
@@ -135,32 +144,30 @@ impl Sources {
         for member in members(archive).map_err(failed)? {
             // Some archivers of Windows write its separator.
             let name = format!("{name}/{}", member.name.replace('\\', "/"));
-            if is_litter(&name) {
-                continue;
-            }
-            match kind_of(&name) {
-                Some((kind, day)) => self.files.push(SourceFile {
-                    bytes: member.bytes,
-                    stamp: format!("{} bytes with checksum {:08x}", member.bytes, member.crc32),
-                    set: set_of(&name, day),
-                    name,
-                    kind,
-                    day,
-                    origin: archive.clone(),
-                    form: Form::Member(member),
-                }),
-                None if resembles(&name) => self.leave(name, "its name is not one of the state's names"),
-                None => {}
+            if !is_litter(&name) {
+                self.add(&name, archive.clone(), Form::Member(member));
             }
         }
         if before == (self.files.len(), self.unread.len()) && resembles(name) {
-            self.leave(name.to_owned(), "there is no file of the state in it");
+            self.leave(name, "there is no file of the state in it");
         }
         Ok(())
     }
 }
 
 impl SourceFile {
+    /// None for a name that is not one of the state's.
+    fn of(name: &str, origin: Origin, form: Form) -> Option<Self> {
+        let (kind, day) = kind_of(name)?;
+        let (bytes, stamp) = match &form {
+            Form::Member(Member { bytes, crc32, .. }) => {
+                (*bytes, format!("{bytes} bytes with checksum {crc32:08x}"))
+            }
+            Form::Plain | Form::Copy => (origin.bytes, origin.stamp.clone()),
+        };
+        Some(Self { name: name.to_owned(), kind, day, set: set_of(name, day), bytes, stamp, origin, form })
+    }
+
     /// Its text, from the start. A damaged member of an archive is an error at its end.
     pub fn open(&self) -> Result<Box<dyn Read + Send>, SourceError> {
         let path = || self.origin.path.clone();
@@ -204,19 +211,12 @@ impl SourceFile {
 
     /// A text known by its name alone; none for a name that is not one of the state's.
     pub fn named(name: &str) -> Option<Self> {
-        let (kind, day) = kind_of(name)?;
-        let (name, set, origin) = (name.to_owned(), set_of(name, day), Origin::at(PathBuf::new()));
-        Some(Self { name, kind, day, set, bytes: 0, stamp: String::new(), origin, form: Form::Plain })
+        Self::of(name, Origin::at(PathBuf::new()), Form::Plain)
     }
 
     /// Whether there is a file behind it.
     pub fn is_there(&self) -> bool {
         self.origin.is_there()
-    }
-
-    /// The same text with the stamp it had before.
-    pub fn with_stamp(self, stamp: &str) -> Self {
-        Self { stamp: stamp.to_owned(), ..self }
     }
 
     /// The same text in a copy.

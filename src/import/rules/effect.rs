@@ -58,29 +58,22 @@ impl Effect {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Known {
-    Has(Effect),
-    /// The survivor has the same code; only the merged business names the other one.
-    Merges(&'static str),
-}
-
-static CODES: LazyLock<HashMap<&str, Known>> = LazyLock::new(|| {
+/// What the events of a code do, and whether only to a business that is merged: the survivor has the same code, and only the merged business
+/// names the other one.
+static CODES: LazyLock<HashMap<&str, (Effect, bool)>> = LazyLock::new(|| {
     let lines = include_str!("facts/event_codes.csv").lines().skip(1);
     lines
         .filter_map(|line| {
             let (code, rest) = line.split_once(',')?;
             let effect = rest.split(',').next()?;
-            let known = match effect.split_once(':') {
-                Some(("inactive", reason)) => Known::Has(Effect::Ends(reason)),
-                Some(("merge", reason)) => Known::Merges(reason),
-                _ => Known::Has(match effect {
-                    "active" => Effect::Revives,
-                    "name" => Effect::Renames,
-                    _ => Effect::Nothing,
-                }),
+            let (word, reason) = effect.split_once(':').unwrap_or((effect, ""));
+            let effect = match word {
+                "inactive" | "merge" => Effect::Ends(reason),
+                "active" => Effect::Revives,
+                "name" => Effect::Renames,
+                _ => Effect::Nothing,
             };
-            Some((code, known))
+            Some((code, (effect, word == "merge")))
         })
         .collect()
 });
@@ -99,11 +92,8 @@ pub fn effect(kind: Kind, event: &StateEvent) -> Effect {
             if ends { Effect::Ends("cancelled") } else { Effect::Nothing }
         }
         _ => match CODES.get(event.code.as_str()) {
-            Some(Known::Has(effect)) => *effect,
-            Some(Known::Merges(reason)) if event.notes[1..].iter().any(|note| is_number(note)) => {
-                Effect::Ends(reason)
-            }
-            Some(Known::Merges(_)) => Effect::Nothing,
+            Some((_, true)) if !event.notes[1..].iter().any(|note| is_number(note)) => Effect::Nothing,
+            Some((effect, _)) => *effect,
             None => by_description(&event.description),
         },
     }

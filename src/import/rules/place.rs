@@ -27,6 +27,8 @@ const WORDS: [(&str, &str); 12] = [
     ("VLG", "VILLAGE"),
 ];
 const FLORIDA: [&str; 3] = ["FLORIDA", "FLA", "FL"];
+/// What is between the parts of an address.
+const SEPARATORS: [char; 4] = [' ', ',', '.', ';'];
 
 static COUNTIES: LazyLock<HashMap<u32, &str>> = LazyLock::new(|| {
     let lines = include_str!("facts/zip_codes.csv").lines().skip(1).filter_map(|line| line.split_once(','));
@@ -79,31 +81,24 @@ fn city_key(text: &str) -> String {
     key
 }
 
-const fn is_separator(byte: u8) -> bool {
-    matches!(byte, b' ' | b',' | b'.' | b';')
+fn without_separators(text: &str) -> &str {
+    text.trim_end_matches(SEPARATORS)
 }
 
-fn without_separators(text: &str) -> &str {
-    text.trim_end_matches([' ', ',', '.', ';'])
+/// Whether a text has this form, in which a `9` is any digit.
+fn has_form(text: &[u8], form: &str) -> bool {
+    let fits = |(byte, expected): (&u8, u8)| match expected {
+        b'9' => byte.is_ascii_digit(),
+        _ => *byte == expected,
+    };
+    text.len() == form.len() && text.iter().zip(form.bytes()).all(fits)
 }
 
 /// The text without a ZIP code at its end, in any form; none where it has none.
 fn without_zip(text: &str) -> Option<&str> {
-    let bytes = text.as_bytes();
-    let digits = |from: usize, to: usize| bytes[from..to].iter().all(u8::is_ascii_digit);
-    let length = bytes.len();
-    let forms = [
-        (length >= 10 && bytes[length - 5] == b'-' && digits(length - 4, length)).then_some(10),
-        (length >= 9).then_some(9),
-        (length >= 5).then_some(5),
-    ];
-    forms.into_iter().flatten().find_map(|width| {
-        let start = length - width;
-        let is_zip = match width {
-            10 => digits(start, start + 5),
-            _ => digits(start, length),
-        };
-        is_zip.then(|| &text[..start])
+    ["99999-9999", "999999999", "99999"].into_iter().find_map(|form| {
+        let start = text.len().checked_sub(form.len())?;
+        has_form(&text.as_bytes()[start..], form).then(|| &text[..start])
     })
 }
 
@@ -125,7 +120,7 @@ fn without_ending(text: &str) -> &str {
         }
     }
     if let Some(rest) = without_florida(text.strip_suffix('.').unwrap_or(text))
-        && rest.as_bytes().last().is_some_and(|byte| is_separator(*byte))
+        && rest.ends_with(SEPARATORS)
     {
         return without_separators(rest);
     }
@@ -136,9 +131,8 @@ fn without_ending(text: &str) -> &str {
 fn names_florida(city: &str) -> bool {
     let text = without_separators(city);
     let ends = |text: &str| {
-        without_florida(without_separators(text)).is_some_and(|rest| {
-            rest.is_empty() || rest.as_bytes().last().is_some_and(|byte| is_separator(*byte))
-        })
+        let rest = without_florida(without_separators(text));
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(SEPARATORS))
     };
     ends(text) || without_zip(text).is_some_and(ends)
 }
@@ -147,36 +141,24 @@ fn names_florida(city: &str) -> bool {
 pub fn zip_as_filed(text: &str) -> String {
     let is_squeezed = text.bytes().all(|byte| byte.is_ascii_graphic());
     let filed = if is_squeezed { text.to_owned() } else { squeezed_text(text) };
-    let bytes = filed.as_bytes();
-    let is_digits = |from: usize, to: usize| bytes[from..to].iter().all(u8::is_ascii_digit);
-    if bytes.len() < 5 || !is_digits(0, 5) {
-        return filed;
-    }
-    let rest = match bytes.get(5) {
-        Some(b'-' | b' ') => 6,
-        _ => 5,
-    };
-    match bytes.len() - rest {
-        0 => filed[..5].to_owned(),
-        4 if is_digits(rest, bytes.len()) && &bytes[rest..] == b"0000" => filed[..5].to_owned(),
-        4 if is_digits(rest, bytes.len()) => format!("{}-{}", &filed[..5], &filed[rest..]),
-        _ => filed,
+    let has = |form: &str| has_form(filed.as_bytes(), form);
+    if has("999999999") || has("99999-9999") || has("99999 9999") {
+        match (&filed[..5], &filed[filed.len() - 4..]) {
+            (code, "0000") => code.to_owned(),
+            (code, rest) => format!("{code}-{rest}"),
+        }
+    } else if has("99999-") {
+        filed[..5].to_owned()
+    } else {
+        filed
     }
 }
 
 /// The 5 digits of a U.S. ZIP code as [`zip_as_filed`] gives it; empty for other text.
 pub fn zip5(filed: &str) -> &str {
-    let bytes = filed.as_bytes();
-    let is_code = match bytes.len() {
-        5 => bytes.iter().all(u8::is_ascii_digit),
-        10 => {
-            bytes[5] == b'-'
-                && bytes[..5].iter().all(u8::is_ascii_digit)
-                && bytes[6..].iter().all(u8::is_ascii_digit)
-        }
-        _ => false,
-    };
-    if is_code && &bytes[..5] != b"00000" { &filed[..5] } else { "" }
+    let has = |form: &str| has_form(filed.as_bytes(), form);
+    let is_code = has("99999") || has("99999-9999");
+    if is_code && !filed.starts_with("00000") { &filed[..5] } else { "" }
 }
 
 fn county_of_zip(zip: &str) -> Option<&'static str> {
@@ -224,7 +206,7 @@ pub fn city(filed: &str, state: &str) -> String {
             return known;
         }
     }
-    let text = text.trim_matches([' ', ',', '.', ';']);
+    let text = text.trim_matches(SEPARATORS);
     let (has_upper, has_lower) = (text.chars().any(char::is_uppercase), text.chars().any(char::is_lowercase));
     if has_upper != has_lower { title_case(text) } else { text.to_owned() }
 }

@@ -1,9 +1,10 @@
 //! Runs asynchronous work and waits for it, from any thread.
 
 use crate::lake::error::LakeError;
+use futures::executor::block_on;
 use std::future::Future;
-use std::sync::mpsc;
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::unconstrained;
 
 /// A small runtime for the requests to one object store. The lake has a blocking interface, so that any code may call it,
 /// code in another runtime included.
@@ -21,23 +22,11 @@ impl BlockingRuntime {
         })
     }
 
-    /// The result of the work. Blocks this thread.
-    pub(super) fn wait<T: Send + 'static>(
-        &self,
-        work: impl Future<Output = Result<T, LakeError>> + Send + 'static,
-    ) -> Result<T, LakeError> {
-        let ended = || LakeError::Remote {
-            op: "use",
-            url: "the object store".to_owned(),
-            what: "the request was aborted".to_owned(),
-        };
-        let (done, result) = mpsc::sync_channel(1);
-        let runtime = self.0.as_ref().ok_or_else(ended)?;
-        runtime.spawn(async move {
-            // Fails when the caller is gone: nobody needs the result.
-            let _ = done.send(work.await);
-        });
-        result.recv().map_err(|_| ended())?
+    /// The result of the work. Blocks this thread; connections and timeouts are those of the runtime.
+    pub(super) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+        let _inside = self.0.as_ref().map(Runtime::enter);
+        // A task of another runtime that waits here has a limit of steps, which must not stop this work.
+        block_on(unconstrained(work))
     }
 }
 

@@ -1,13 +1,13 @@
 //! `current` in a copy of a lake: a program that follows links makes a folder of it, with the files of the snapshot.
 
-use super::disk::{FileState, TEMPORARY, file_state, names};
+use super::disk::{FileState, TEMPORARY, file_state, files_below};
 use super::local::LocalBackend;
 use super::protocol::Backend;
 use crate::lake::error::LakeError;
 use crate::lake::format::manifest::Commit;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 impl LocalBackend {
     /// Removes `current` if it is a folder with the files of the newest snapshot and nothing else, so that a link can take its name.
@@ -35,10 +35,8 @@ impl LocalBackend {
         let Some(snapshot) = self.newest()? else { return Ok(false) };
         let Some(bytes) = self.read_commit(snapshot)? else { return Ok(false) };
         let commit = Commit::decode(&bytes, &self.layout.commit(snapshot))?;
-        let expected: BTreeSet<&str> = commit.files(None).map(|entry| entry.path.as_str()).collect();
-        let mut found = BTreeSet::new();
-        list(folder, "", &mut found)?;
-        if !found.iter().map(String::as_str).eq(expected) {
+        let expected: BTreeSet<PathBuf> = commit.files(None).map(|entry| folder.join(&entry.path)).collect();
+        if expected != BTreeSet::from_iter(files_below(folder)?) {
             return Ok(false);
         }
         for entry in commit.files(None) {
@@ -50,18 +48,4 @@ impl LocalBackend {
         }
         Ok(true)
     }
-}
-
-/// Collects the paths of all that is in a folder and is no folder.
-fn list(folder: &Path, inside: &str, found: &mut BTreeSet<String>) -> Result<(), LakeError> {
-    for name in names(folder)? {
-        let path = folder.join(&name);
-        let name = if inside.is_empty() { name } else { format!("{inside}/{name}") };
-        if fs::symlink_metadata(&path).map_err(LakeError::storage("look at", &path))?.is_dir() {
-            list(&path, &name, found)?;
-        } else {
-            found.insert(name);
-        }
-    }
-    Ok(())
 }

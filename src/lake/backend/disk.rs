@@ -1,6 +1,7 @@
 //! Every operation that changes the local disk: write, link, rename, sync, delete. Tests count them and let them fail here.
 
 use crate::lake::error::LakeError;
+use crate::lake::format::layout::folder_of;
 use crate::lake::format::manifest::{Digest, FileEntry};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -47,12 +48,12 @@ impl Storage {
         if path.is_dir() {
             return Ok(());
         }
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        if let Some(parent) = parent {
+        let parent = folder_of(path);
+        if parent != Path::new(".") {
             self.create_durable_dir_all(parent)?;
         }
         self.create_dir_all(path)?;
-        self.sync_dir(parent.unwrap_or(Path::new(".")))
+        self.sync_dir(parent)
     }
 
     /// Creates a file, or truncates an existing one.
@@ -71,7 +72,7 @@ impl Storage {
     pub(crate) fn replace(&self, path: &Path, bytes: &[u8]) -> Done {
         let staged = self.stage_next_to(path, bytes)?;
         self.rename(&staged, path)?;
-        self.sync_parent(path)
+        self.sync_dir(folder_of(path))
     }
 
     /// Creates a file atomically with its content (put-if-absent); `false` when it exists.
@@ -81,16 +82,9 @@ impl Storage {
     pub(crate) fn put_if_absent(&self, path: &Path, bytes: &[u8]) -> Result<bool, LakeError> {
         let staged = self.stage_next_to(path, bytes)?;
         let link = || fs::hard_link(&staged, path).map_err(name_lack_of_links);
-        let linked = match self.attempt("link", path, link) {
-            Ok(()) => true,
-            Err(LakeError::Storage { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => false,
-            Err(error) => {
-                self.discard(&staged);
-                return Err(error);
-            }
-        };
+        let linked = is_new(self.attempt("link", path, link)).inspect_err(|_| self.discard(&staged))?;
         if linked {
-            self.sync_parent(path)?;
+            self.sync_dir(folder_of(path))?;
         }
         // The name is taken either way. The next repair deletes a temporary file that stays.
         self.discard(&staged);
@@ -99,14 +93,11 @@ impl Storage {
 
     /// Creates an empty file, which a full disk has room for; `false` when it exists.
     pub(crate) fn put_empty_if_absent(&self, path: &Path) -> Result<bool, LakeError> {
-        let create = || OpenOptions::new().write(true).create_new(true).open(path);
-        match self.attempt("create", path, create) {
-            Ok(_) => self.sync_parent(path).map(|()| true),
-            Err(LakeError::Storage { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {
-                Ok(false)
-            }
-            Err(error) => Err(error),
+        let created = is_new(self.attempt("create", path, || File::create_new(path)).map(drop))?;
+        if created {
+            self.sync_dir(folder_of(path))?;
         }
+        Ok(created)
     }
 
     fn stage_next_to(&self, path: &Path, bytes: &[u8]) -> Result<PathBuf, LakeError> {
@@ -140,7 +131,7 @@ impl Storage {
         self.remove_file(&staged)?;
         self.attempt("link", &staged, || std::os::unix::fs::symlink(target, &staged))?;
         self.rename(&staged, at).inspect_err(|_| self.discard(&staged))?;
-        self.sync_parent(at)
+        self.sync_dir(folder_of(at))
     }
 
     /// Deletes a file; a missing one is no error.
@@ -153,9 +144,10 @@ impl Storage {
         self.attempt("delete", path, || absent_is_fine(fs::remove_dir_all(path)))
     }
 
-    /// Deletes a temporary file. If that fails, the next repair deletes it.
+    /// Deletes a file or folder that nobody needs. If that fails, the next repair deletes it.
     pub(crate) fn discard(&self, path: &Path) {
-        if let Err(error) = self.remove_file(path) {
+        let deleted = if path.is_dir() { self.remove_dir_all(path) } else { self.remove_file(path) };
+        if let Err(error) = deleted {
             tracing::debug!(path = %path.display(), %error, "a temporary file stays until the next repair");
         }
     }
@@ -210,10 +202,6 @@ impl Storage {
         })
     }
 
-    fn sync_parent(&self, path: &Path) -> Done {
-        path.parent().map_or(Ok(()), |parent| self.sync_dir(parent))
-    }
-
     fn attempt<T>(
         &self,
         op: &'static str,
@@ -236,6 +224,14 @@ const AT_A_TIME: usize = 16;
 
 /// Prefix of the names of temporary files and folders.
 pub(crate) const TEMPORARY: &str = ".tmp-";
+
+/// Whether a name was taken; false when it exists.
+fn is_new(taken: Done) -> Result<bool, LakeError> {
+    match taken {
+        Err(LakeError::Storage { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        other => other.map(|()| true),
+    }
+}
 
 fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
     match result {
@@ -329,6 +325,19 @@ pub(crate) fn names(path: &Path) -> Result<Vec<String>, LakeError> {
     }
     names.sort();
     Ok(names)
+}
+
+/// All that is in a folder and its sub-folders and is no folder.
+pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>, LakeError> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for name in names(&folder)? {
+            let path = folder.join(name);
+            let found = fs::symlink_metadata(&path).map_err(LakeError::storage("look at", &path))?;
+            if found.is_dir() { &mut folders } else { &mut files }.push(path);
+        }
+    }
+    Ok(files)
 }
 
 /// The digest of a file. Uses constant memory.

@@ -3,7 +3,7 @@
 use super::disk::{self, FileState, Storage, TEMPORARY};
 use super::protocol::{Backend, Repair, kept_copy};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{self, CATALOG, COMMITS, JOURNAL, Layout, Mark, snapshot_name};
+use crate::lake::format::layout::{CATALOG, COMMITS, JOURNAL, Layout, Mark, folder_of, snapshot_name};
 use crate::lake::format::manifest::{Commit, Digest, FileEntry, StagedFile};
 use std::collections::BTreeSet;
 use std::fs;
@@ -33,7 +33,7 @@ impl Backend for LocalBackend {
             self.storage.sync_dir(&self.layout.snapshots())
         });
         staged.map_err(|error| {
-            self.discard(&built);
+            self.storage.discard(&built);
             match error {
                 LakeError::Storage { op: "rename", source, .. }
                     if matches!(source.kind(), ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty) =>
@@ -48,7 +48,7 @@ impl Backend for LocalBackend {
     /// Keeps the files when the commit may exist.
     fn abort(&self, snapshot: u64, _files: &[&StagedFile]) {
         if matches!(self.layout.commit(snapshot).try_exists(), Ok(false)) {
-            self.discard(&self.layout.snapshot(snapshot));
+            self.storage.discard(&self.layout.snapshot(snapshot));
         }
     }
 
@@ -137,9 +137,7 @@ impl LocalBackend {
     /// The path of a small file, in a folder that exists.
     fn path_in_folder(&self, name: &str) -> Result<PathBuf, LakeError> {
         let path = self.layout.root.join(name);
-        if let Some(folder) = path.parent() {
-            self.storage.create_durable_dir_all(folder)?;
-        }
+        self.storage.create_durable_dir_all(folder_of(&path))?;
         Ok(path)
     }
 
@@ -151,16 +149,9 @@ impl LocalBackend {
         let mut folders = BTreeSet::from([root.to_path_buf()]);
         for file in files {
             let target = root.join(&file.entry.path);
-            let above: Vec<PathBuf> = target
-                .ancestors()
-                .skip(1)
-                .take_while(|above| *above != root)
-                .map(Path::to_path_buf)
-                .collect();
-            if let Some(folder) = above.first().filter(|folder| !folders.contains(*folder)) {
-                self.storage.create_dir_all(folder)?;
-            }
-            folders.extend(above);
+            self.storage.create_dir_all(folder_of(&target))?;
+            let above = target.ancestors().skip(1).take_while(|above| *above != root);
+            folders.extend(above.map(Path::to_path_buf));
             self.storage.link(&file.path, &target)?;
         }
         self.storage.sync_dirs(&folders)
@@ -170,21 +161,17 @@ impl LocalBackend {
         fs::read_link(self.layout.current()).is_ok_and(|target| target == Layout::current_target(snapshot))
     }
 
-    /// The snapshot that `current` points to, if its folder exists.
-    fn shown_folder(&self) -> Result<Option<u64>, LakeError> {
-        let Some(shown) = self.pointed_to()? else { return Ok(None) };
-        let dir = self.layout.snapshot(shown);
-        let is_there = dir.try_exists().map_err(LakeError::storage("look at", &dir))?;
-        Ok(is_there.then_some(shown))
-    }
-
     /// Writes the commit of the snapshot that `current` points to again, from the copy in its run's folder, if that
     /// commit is lost and would be the newest. `current` only ever points to committed snapshots, so such a folder is no
     /// leftover.
     fn restore_shown_commit(&self) -> Result<(), LakeError> {
-        let (newest, pending) = (self.newest()?, layout::snapshot_numbers(&self.names("held")?));
-        let is_lost = |shown: &u64| Some(*shown) > newest && !pending.contains(shown);
-        let Some(shown) = self.shown_folder()?.filter(is_lost) else { return Ok(()) };
+        let (newest, pending) = (self.newest()?, self.numbers("held")?);
+        let Some(shown) = self.pointed_to()? else { return Ok(()) };
+        let dir = self.layout.snapshot(shown);
+        let is_there = dir.try_exists().map_err(LakeError::storage("look at", &dir))?;
+        if !is_there || Some(shown) <= newest || pending.contains(&shown) {
+            return Ok(());
+        }
         let lost = self.layout.commit(shown);
         let Some(bytes) = kept_copy(self, &self.layout, shown)? else {
             return Err(LakeError::damaged(
@@ -228,17 +215,16 @@ impl LocalBackend {
     /// commit in `held/`.
     fn leftovers(&self, newest: Option<u64>, backend: &dyn Backend) -> Result<Vec<PathBuf>, LakeError> {
         let layout = &self.layout;
-        let pending = layout::snapshot_numbers(&backend.names("held")?);
-        let pruned = layout::snapshot_numbers(&backend.names(Mark::Pruned.folder())?);
+        let (pending, pruned) = (backend.numbers("held")?, backend.numbers(Mark::Pruned.folder())?);
         let first = newest.unwrap_or(0) + 1;
         let next = pending.last().max(pruned.last()).map_or(first, |last| first.max(last + 1));
         let mut numbers: BTreeSet<u64> = (first..=next).collect();
         numbers.extend(pruned.difference(&self.commits()?));
         let mut found: Vec<PathBuf> =
             numbers.difference(&pending).map(|number| layout.snapshot(*number)).collect();
-        let small = ["commits", "snapshots", "state", CATALOG, "held"].into_iter();
-        let marks = Mark::ALL.into_iter().flat_map(|mark| [mark.folder(), mark.copies()]);
-        let small = small.chain(marks).map(|name| layout.root.join(name));
+        let small = ["commits", "snapshots", "state", CATALOG, "held"].map(str::to_owned).into_iter();
+        let small = small.chain(Mark::ALL.into_iter().flat_map(Mark::folders));
+        let small = small.map(|name| layout.root.join(name));
         let mut folders: Vec<PathBuf> = small.chain([layout.root.clone()]).collect();
         for run in disk::names(&layout.runs())? {
             let dir = layout.run(&run);
@@ -252,12 +238,5 @@ impl LocalBackend {
         }
         found.retain(|path| fs::symlink_metadata(path).is_ok());
         Ok(found)
-    }
-
-    /// Deletes a folder that nobody needs; if that fails, the next recovery deletes it.
-    fn discard(&self, dir: &Path) {
-        if let Err(error) = self.storage.remove_dir_all(dir) {
-            tracing::debug!(path = %dir.display(), %error, "the next repair deletes this folder");
-        }
     }
 }

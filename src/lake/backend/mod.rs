@@ -17,8 +17,8 @@
 //! - `deletion`: deletes objects, many with one request or one by one
 //! - [`object_client`]: every request to an object store
 //! - [`prefix`]: files of others under a prefix of an object store
-//! - [`remote_cache`]: the working copy of a lake in an object store, and its pages in chunks
-//! - [`remote`]: the backend that is an object store, with its pointer `latest.json`
+//! - [`remote_cache`]: a lake in an object store: its working copy, and its pages in chunks
+//! - `remote`: what makes it a backend, with its pointer `latest.json`
 
 mod blocking;
 mod copied_link;
@@ -33,6 +33,6 @@ pub(super) mod object_client;
 pub(super) mod power_loss;
 pub(super) mod prefix;
 pub(super) mod protocol;
-pub(super) mod remote;
+mod remote;
 pub(super) mod remote_cache;
 pub(super) mod url;

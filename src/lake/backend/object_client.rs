@@ -12,7 +12,7 @@ use object_store::{
 };
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const AT_ONCE: usize = 8;
@@ -69,12 +69,6 @@ impl Objects {
         })
     }
 
-    /// The same store, reached by settings that may name another one behind its address.
-    pub(super) fn reached_by(self, settings: &[&(String, String)]) -> Self {
-        let place = blake3::hash(format!("{} {settings:?}", self.address).as_bytes()).to_hex().to_string();
-        Self { place, ..self }
-    }
-
     /// The same store, failing as `faults` says.
     #[cfg(test)]
     pub(crate) fn with_faults(&self, faults: super::fault_injection::Faults) -> Self {
@@ -88,17 +82,18 @@ impl Objects {
 
     /// A small object; none where there is no such object.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Document>, LakeError> {
-        let (this, name) = (self.clone(), name.to_owned());
-        self.runtime.wait(async move {
-            let answer = match this.store.get(&this.path(&name)?).await {
-                Err(Error::NotFound { .. }) => return Ok(None),
-                other => other.map_err(this.failed("read", &name))?,
-            };
-            let version =
-                UpdateVersion { e_tag: answer.meta.e_tag.clone(), version: answer.meta.version.clone() };
-            let bytes = answer.bytes().await.map_err(this.failed("read", &name))?;
-            Ok(Some(Document { bytes: bytes.to_vec(), version }))
-        })
+        self.runtime.wait(self.document(name))
+    }
+
+    async fn document(&self, name: &str) -> Result<Option<Document>, LakeError> {
+        let answer = match self.store.get(&self.path(name)?).await {
+            Err(Error::NotFound { .. }) => return Ok(None),
+            other => other.map_err(self.failed("read", name))?,
+        };
+        let version =
+            UpdateVersion { e_tag: answer.meta.e_tag.clone(), version: answer.meta.version.clone() };
+        let bytes = answer.bytes().await.map_err(self.failed("read", name))?;
+        Ok(Some(Document { bytes: bytes.to_vec(), version }))
     }
 
     /// Writes a small object, over an existing one too.
@@ -119,53 +114,39 @@ impl Objects {
 
     fn put(&self, name: &str, bytes: &[u8], mode: PutMode) -> Result<bool, LakeError> {
         self.may("write", name)?;
-        let (this, to, ours) = (self.clone(), name.to_owned(), bytes.to_vec());
-        let payload = PutPayload::from(ours.clone());
-        let written = self.runtime.wait(async move {
-            let path = this.path(&to)?;
+        let payload = PutPayload::from(bytes.to_vec());
+        let written = self.runtime.wait(async {
+            let path = self.path(name)?;
             let conditional = matches!(mode, PutMode::Update(_));
-            match this.store.put_opts(&path, payload.clone(), PutOptions::from(mode)).await {
+            match self.store.put_opts(&path, payload.clone(), PutOptions::from(mode)).await {
                 // It may be this very write, whose answer was lost before it was tried again.
-                Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => this.holds(&to, &ours).await,
+                Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {
+                    Ok(self.document(name).await?.is_some_and(|found| found.bytes == bytes))
+                }
                 Err(Error::NotImplemented { .. }) if conditional => {
-                    this.store.put(&path, payload).await.map_err(this.failed("write", &to))?;
+                    self.store.put(&path, payload).await.map_err(self.failed("write", name))?;
                     Ok(true)
                 }
-                other => other.map(|_| true).map_err(this.failed("write", &to)),
+                other => other.map(|_| true).map_err(self.failed("write", name)),
             }
         })?;
         self.answered("write", name)?;
         Ok(written)
     }
 
-    /// Whether an object has these bytes.
-    async fn holds(&self, name: &str, bytes: &[u8]) -> Result<bool, LakeError> {
-        let found = match self.store.get(&self.path(name)?).await {
-            Err(Error::NotFound { .. }) => return Ok(false),
-            other => other.map_err(self.failed("read", name))?,
-        };
-        Ok(found.bytes().await.map_err(self.failed("read", name))? == bytes)
-    }
-
     /// Uploads files concurrently. Each upload is atomic.
     pub(crate) fn upload(&self, files: &[(PathBuf, String)]) -> Result<(), LakeError> {
-        let (this, files) = (self.clone(), files.to_vec());
-        self.runtime.wait(async move {
-            stream::iter(files)
-                .map(|(file, name)| this.upload_one(file, name))
-                .buffer_unordered(AT_ONCE)
-                .try_collect::<Vec<()>>()
-                .await
-        })?;
+        let uploads = stream::iter(files).map(|(file, name)| self.upload_one(file, name));
+        self.runtime.wait(uploads.buffer_unordered(AT_ONCE).try_collect::<Vec<()>>())?;
         self.answered("write", "")
     }
 
-    async fn upload_one(&self, file: PathBuf, name: String) -> Result<(), LakeError> {
-        self.may("write", &name)?;
-        let unread = || LakeError::storage("read", &file);
-        let failed = || self.failed("write", &name);
-        let path = self.path(&name)?;
-        let mut source = File::open(&file).map_err(unread())?;
+    async fn upload_one(&self, file: &Path, name: &str) -> Result<(), LakeError> {
+        self.may("write", name)?;
+        let unread = || LakeError::storage("read", file);
+        let failed = || self.failed("write", name);
+        let path = self.path(name)?;
+        let mut source = File::open(file).map_err(unread())?;
         let mut part = Vec::new();
         read_part(&mut source, &mut part).map_err(unread())?;
         if part.len() < PART_BYTES {
@@ -192,14 +173,8 @@ impl Objects {
         storage: &Storage,
         wanted: Vec<Wanted>,
     ) -> Result<Vec<Option<Digest>>, LakeError> {
-        let (this, storage) = (self.clone(), storage.clone());
-        self.runtime.wait(async move {
-            stream::iter(wanted)
-                .map(|wanted| this.download_one(&storage, wanted))
-                .buffered(AT_ONCE)
-                .try_collect()
-                .await
-        })
+        let downloads = stream::iter(wanted).map(|wanted| self.download_one(storage, wanted));
+        self.runtime.wait(downloads.buffered(AT_ONCE).try_collect())
     }
 
     async fn download_one(&self, storage: &Storage, wanted: Wanted) -> Result<Option<Digest>, LakeError> {
@@ -221,28 +196,21 @@ impl Objects {
 
     /// Names of all objects in a folder and its sub-folders, sorted; with `after`, those that sort after it.
     pub(crate) fn list(&self, folder: &str, after: Option<&str>) -> Result<Vec<String>, LakeError> {
-        let (this, folder) = (self.clone(), folder.to_owned());
-        let after = after.map(|name| self.path(name)).transpose()?;
-        self.runtime.wait(async move {
-            let path = this.path(&folder)?;
-            let found = match &after {
-                Some(after) => this.store.list_with_offset(Some(&path), after),
-                None => this.store.list(Some(&path)),
-            };
-            let found: Vec<_> = found.try_collect().await.map_err(this.failed("list", &folder))?;
-            Ok(sorted(found.iter().filter_map(|object| this.name(&object.location))))
-        })
+        let (path, after) = (self.path(folder)?, after.map(|name| self.path(name)).transpose()?);
+        let found = match &after {
+            Some(after) => self.store.list_with_offset(Some(&path), after),
+            None => self.store.list(Some(&path)),
+        };
+        let found: Vec<_> = self.runtime.wait(found.try_collect()).map_err(self.failed("list", folder))?;
+        Ok(sorted(found.iter().filter_map(|object| self.name(&object.location))))
     }
 
     /// Names of the folders in a folder, sorted.
     pub(crate) fn folders(&self, folder: &str) -> Result<Vec<String>, LakeError> {
-        let (this, folder) = (self.clone(), folder.to_owned());
-        self.runtime.wait(async move {
-            let path = this.path(&folder)?;
-            let found = this.store.list_with_delimiter(Some(&path)).await;
-            let found = found.map_err(this.failed("list", &folder))?;
-            Ok(sorted(found.common_prefixes.iter().filter_map(|path| Some(path.filename()?.to_owned()))))
-        })
+        let path = self.path(folder)?;
+        let found = self.runtime.wait(self.store.list_with_delimiter(Some(&path)));
+        let found = found.map_err(self.failed("list", folder))?;
+        Ok(sorted(found.common_prefixes.iter().filter_map(|path| Some(path.filename()?.to_owned()))))
     }
 
     /// Deletes objects; a missing one is no error.
@@ -255,11 +223,8 @@ impl Objects {
             }
             paths.push(self.path(name)?);
         }
-        let this = self.clone();
-        self.runtime.wait(async move {
-            let deleted = delete(&*this.store, this.single.as_ref(), &paths).await;
-            deleted.map_err(this.failed("delete in", ""))
-        })?;
+        let deleted = self.runtime.wait(delete(&*self.store, self.single.as_ref(), &paths));
+        deleted.map_err(self.failed("delete in", ""))?;
         refused
     }
 

@@ -4,7 +4,6 @@ use super::object_client::Objects;
 use super::url;
 use crate::lake::error::LakeError;
 use futures::TryStreamExt;
-use object_store::path::Path as ObjectPath;
 use object_store::{Error, GetOptions, GetRange};
 use std::ops::Range;
 
@@ -39,37 +38,31 @@ impl Prefix {
 
     /// All files under it.
     pub fn list(&self) -> Result<Vec<PrefixFile>, LakeError> {
-        let this = self.0.clone();
-        self.0.runtime.wait(async move {
-            let path =
-                ObjectPath::parse(&this.prefix).map_err(|error| this.failed("list", "")(error.into()))?;
-            let found: Vec<_> =
-                this.store.list(Some(&path)).try_collect().await.map_err(this.failed("list", ""))?;
-            let file = |object: object_store::ObjectMeta| {
-                let (name, changed) = (this.name(&object.location)?, object.last_modified.to_rfc3339());
-                Some(PrefixFile { name, bytes: object.size, tag: object.e_tag, changed })
-            };
-            Ok(found.into_iter().filter_map(file).collect())
-        })
+        let this = &self.0;
+        let found = this.store.list(Some(&this.path("")?)).try_collect::<Vec<_>>();
+        let found = this.runtime.wait(found).map_err(this.failed("list", ""))?;
+        let file = |object: object_store::ObjectMeta| {
+            let (name, changed) = (this.name(&object.location)?, object.last_modified.to_rfc3339());
+            Some(PrefixFile { name, bytes: object.size, tag: object.e_tag, changed })
+        };
+        Ok(found.into_iter().filter_map(file).collect())
     }
 
     /// Some bytes of a file, of the version with this tag.
     pub fn read(&self, name: &str, tag: Option<String>, range: Range<u64>) -> Result<Vec<u8>, LakeError> {
-        let (this, name) = (self.0.clone(), name.to_owned());
-        self.0.runtime.wait(async move {
-            let failed = |error: Error| match error {
-                Error::Precondition { .. } => LakeError::Remote {
-                    op: "read",
-                    url: this.url(&name),
-                    what: "it was replaced while it was read".to_owned(),
-                },
-                error => this.failed("read", &name)(error),
-            };
-            let range = Some(GetRange::Bounded(range));
-            let options = GetOptions { range, if_match: tag, ..GetOptions::default() };
-            let answer = this.store.get_opts(&this.path(&name)?, options).await.map_err(failed)?;
-            Ok(answer.bytes().await.map_err(failed)?.to_vec())
-        })
+        let (this, path) = (&self.0, self.0.path(name)?);
+        let range = Some(GetRange::Bounded(range));
+        let options = GetOptions { range, if_match: tag, ..GetOptions::default() };
+        let read = async { this.store.get_opts(&path, options).await?.bytes().await };
+        let bytes = this.runtime.wait(read).map_err(|error| match error {
+            Error::Precondition { .. } => LakeError::Remote {
+                op: "read",
+                url: this.url(name),
+                what: "it was replaced while it was read".to_owned(),
+            },
+            error => this.failed("read", name)(error),
+        })?;
+        Ok(bytes.to_vec())
     }
 }
 
@@ -77,6 +70,7 @@ impl Prefix {
 mod tests {
     use super::*;
     use object_store::memory::InMemory;
+    use object_store::path::Path as ObjectPath;
     use std::sync::Arc;
 
     #[test]

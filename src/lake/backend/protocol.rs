@@ -12,18 +12,11 @@ use std::path::{Path, PathBuf};
 
 /// What a recovery changed after a killed run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Repair {
+pub(crate) struct Repair {
     /// Unfinished files and folders that were deleted.
-    pub removed: Vec<PathBuf>,
+    pub(crate) removed: Vec<PathBuf>,
     /// The committed snapshot that `current` or `latest.json` now points to.
-    pub shown: Option<u64>,
-}
-
-impl Repair {
-    /// Whether there was nothing to repair.
-    pub fn is_empty(&self) -> bool {
-        self.removed.is_empty() && self.shown.is_none()
-    }
+    pub(crate) shown: Option<u64>,
 }
 
 /// The store of a lake. Methods with a body are the hooks of an object store, whose working copy mirrors it; a folder
@@ -71,7 +64,12 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
 
     /// Numbers of all commits, oldest first.
     fn commits(&self) -> Result<BTreeSet<u64>, LakeError> {
-        Ok(layout::snapshot_numbers(&self.names("commits")?))
+        self.numbers("commits")
+    }
+
+    /// The snapshot numbers in the names of a folder's files.
+    fn numbers(&self, folder: &str) -> Result<BTreeSet<u64>, LakeError> {
+        Ok(layout::snapshot_numbers(&self.names(folder)?))
     }
 
     /// The commit file of a snapshot, from the working copy if that has it; none where there is no such commit.

@@ -11,11 +11,9 @@
 //! - Pruning also deletes orphan objects, which killed runs leave, but only up to the newest commit. A writer that still
 //!   uploads for such a number has lost already. A writer of the next number is not disturbed.
 
-use super::disk::FileState;
-use super::local::LocalBackend;
-use super::object_client::Objects;
+use super::disk::{self, FileState};
 use super::protocol::{Backend, Repair};
-use super::remote_cache::{RemoteCache, chunk_of};
+use super::remote_cache::{Known, RemoteBackend, chunk_name, chunk_of, is_chunk};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, Layout, Mark};
 use crate::lake::format::manifest::{Commit, Digest, FileEntry, StagedFile, object_name};
@@ -24,37 +22,12 @@ use crate::lake::format::sealed_json::{is_sealed, sealed, unseal};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 /// The pointer of an object store to its newest snapshot. It only moves forward, also with concurrent writers.
 const LATEST: &str = "latest.json";
 /// Attempts to replace `latest.json` while other writers do the same.
 const ATTEMPTS: u32 = 10;
-
-/// The store, its working copy, and what the last refresh found.
-#[derive(Debug)]
-pub(crate) struct RemoteBackend {
-    cache: RemoteCache,
-    objects: Objects,
-    known: Mutex<Known>,
-}
-
-#[derive(Debug, Default)]
-struct Known {
-    newest: Option<u64>,
-    pointed_to: Option<u64>,
-}
-
-impl RemoteBackend {
-    pub(crate) fn new(local: LocalBackend, objects: Objects) -> Self {
-        Self { cache: RemoteCache::new(local, objects.clone()), objects, known: Mutex::default() }
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        // Each field is one number, so a panic leaves no partial update.
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Backend for RemoteBackend {
     fn remote_url(&self) -> Option<String> {
@@ -66,29 +39,45 @@ impl Backend for RemoteBackend {
     }
 
     fn refresh(&self) -> Result<(), LakeError> {
-        let pointed_to = pointed_to(&self.objects)?;
+        let pointed_to = self.pointed_to()?;
         let after = pointed_to.map(Layout::commit_name);
         let later = self.objects.list("commits", after.as_deref())?;
         let numbers = layout::snapshot_numbers(&inside("commits", &later));
         let newest = numbers.last().copied().max(pointed_to);
         let checked = self.known().newest;
-        self.cache.reset_foreign_cache(newest, checked)?;
+        self.reset_foreign_cache(newest, checked)?;
         *self.known() = Known { newest, pointed_to };
         Ok(())
     }
 
     fn download_files(&self, commit: &Commit, table: Option<&str>) -> Result<(), LakeError> {
-        self.cache.download_files(commit, table)
+        let mut missing = Vec::new();
+        for entry in commit.files(table) {
+            let target = self.target(commit, entry);
+            if !self.is_intact(&target, entry)? && !self.link_from_another(commit, entry, &target)? {
+                missing.push(entry);
+            }
+        }
+        self.download_missing(commit, &missing)
     }
 
     fn download_run_records(&self, most: usize) -> Result<(), LakeError> {
         let ids = self.objects.folders("runs")?;
         let mut ids = ids.iter().rev().take(most).filter(|id| layout::check_run_id(id).is_ok());
-        ids.try_for_each(|id| self.cache.download_run_record(id))
+        ids.try_for_each(|id| self.download_run_record(id))
     }
 
     fn download_pages(&self, run_id: &str) -> Result<Option<BTreeSet<String>>, LakeError> {
-        self.cache.download_pages(run_id).map(Some)
+        let (folder, dir) = (format!("runs/{run_id}/raw"), self.local.layout.run(run_id).join("raw"));
+        self.local.storage.create_durable_dir_all(&dir)?;
+        let stored: BTreeSet<String> =
+            self.names(&folder)?.into_iter().filter(|name| is_chunk(name)).collect();
+        let mut cached = BTreeSet::new();
+        for name in disk::names(&dir)?.iter().filter(|name| name.ends_with(".zst")) {
+            cached.insert(chunk_name(&dir.join(name))?);
+        }
+        self.download_chunks(&folder, &dir, stored.difference(&cached))?;
+        Ok(Some(stored))
     }
 
     fn upload(&self, file: &Path, name: &str) -> Result<(), LakeError> {
@@ -100,7 +89,7 @@ impl Backend for RemoteBackend {
     }
 
     fn read_commit(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
-        let local = &self.cache.local;
+        let local = &self.local;
         if let Some(bytes) = local.read_commit(snapshot)?.filter(|bytes| is_sealed(bytes)) {
             return Ok(Some(bytes));
         }
@@ -113,12 +102,23 @@ impl Backend for RemoteBackend {
     }
 
     fn file_state(&self, commit: &Commit, entry: &FileEntry) -> Result<FileState, LakeError> {
-        self.cache.file_state(commit, entry)
+        self.look_at(commit.object_of(entry), |downloaded, digest| {
+            let Some(digest) = digest else { return Ok(FileState::Missing) };
+            let (found, target) = (FileState::of(entry, digest), self.target(commit, entry));
+            if found == FileState::Intact {
+                if disk::file_state(&target, entry).is_ok_and(|cached| cached == FileState::Intact) {
+                    self.update_intact(|intact| intact.insert(target));
+                } else {
+                    self.move_to_place(downloaded, target)?;
+                }
+            }
+            Ok(found)
+        })
     }
 
     /// Stages in the working copy first: a failure there wastes no upload.
     fn stage_files(&self, snapshot: u64, run_id: &str, files: &[&StagedFile]) -> Result<(), LakeError> {
-        let local = &self.cache.local;
+        let local = &self.local;
         local.stage_files(snapshot, run_id, files)?;
         let new = files.iter().filter(|file| file.is_new);
         let uploads: Vec<_> =
@@ -140,7 +140,7 @@ impl Backend for RemoteBackend {
             return Ok(false);
         }
         self.known().newest = Some(snapshot);
-        if let Err(error) = self.cache.local.write(&name, bytes) {
+        if let Err(error) = self.local.write(&name, bytes) {
             tracing::warn!(%error, "the working copy lacks the new commit; it is downloaded when it is needed");
         }
         Ok(true)
@@ -148,9 +148,9 @@ impl Backend for RemoteBackend {
 
     /// Deletes our uploads only if another writer's commit has this number and does not name them.
     fn abort(&self, snapshot: u64, files: &[&StagedFile]) {
-        self.cache.local.abort(snapshot, files);
+        self.local.abort(snapshot, files);
         let Ok(Some(bytes)) = self.read(&Layout::commit_name(snapshot)) else { return };
-        let Ok(winner) = Commit::decode(&bytes, &self.cache.local.layout.commit(snapshot)) else { return };
+        let Ok(winner) = Commit::decode(&bytes, &self.local.layout.commit(snapshot)) else { return };
         let named = winner.objects();
         let ours = files.iter().filter(|file| file.is_new).map(|file| object_name(snapshot, &file.entry));
         let orphans: Vec<String> = ours.filter(|name| !named.contains(name)).collect();
@@ -161,11 +161,11 @@ impl Backend for RemoteBackend {
 
     fn advance_pointer(&self, commit: &Commit) -> Result<(), LakeError> {
         self.advance_latest(commit)?;
-        self.cache.local.advance_pointer(commit)
+        self.local.advance_pointer(commit)
     }
 
     fn pointer(&self) -> PathBuf {
-        self.cache.local.layout.root.join(LATEST)
+        self.local.layout.root.join(LATEST)
     }
 
     /// Reads the pointer again: another machine may have advanced it since the last refresh.
@@ -174,7 +174,7 @@ impl Backend for RemoteBackend {
     }
 
     fn pointed_to(&self) -> Result<Option<u64>, LakeError> {
-        pointed_to(&self.objects)
+        Ok(self.read(LATEST)?.and_then(|latest| snapshot_of(&latest)))
     }
 
     /// Raw pages have the name of their chunk.
@@ -186,26 +186,23 @@ impl Backend for RemoteBackend {
     }
 
     fn digest(&self, name: &str) -> Result<Option<Digest>, LakeError> {
-        self.cache.stored_digest(name)
+        self.look_at(name.to_owned(), |_, digest| Ok(digest))
     }
 
     fn drop_snapshots(&self, snapshots: &BTreeSet<u64>) -> Result<(), LakeError> {
         self.objects.delete(&self.orphan_objects()?)?;
-        self.cache.local.drop_snapshots(snapshots)
+        self.local.drop_snapshots(snapshots)
     }
 
     fn recover(&self) -> Result<Repair, LakeError> {
-        let (newest, pointed_to) = {
-            let known = self.known();
-            (known.newest, known.pointed_to)
-        };
-        self.cache.local.clear_copied_link()?;
-        let removed = self.cache.local.clear_leftovers(newest, self)?;
-        self.cache.drop_old_snapshots(newest)?;
+        let Known { newest, pointed_to } = *self.known();
+        self.local.clear_copied_link()?;
+        let removed = self.local.clear_leftovers(newest, self)?;
+        self.drop_old_snapshots(newest)?;
         let stale = newest.filter(|newest| Some(*newest) != pointed_to);
         if let Some(snapshot) = stale {
             let bytes = self.read_commit(snapshot)?.ok_or(LakeError::NoSnapshot { snapshot })?;
-            self.advance_latest(&Commit::decode(&bytes, &self.cache.local.layout.commit(snapshot))?)?;
+            self.advance_latest(&Commit::decode(&bytes, &self.local.layout.commit(snapshot))?)?;
         }
         Ok(Repair { removed, shown: stale })
     }
@@ -215,7 +212,7 @@ impl Backend for RemoteBackend {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LakeError> {
-        self.cache.local.write(name, bytes)?;
+        self.local.write(name, bytes)?;
         self.objects.write(name, bytes)
     }
 
@@ -237,22 +234,48 @@ impl Backend for RemoteBackend {
 }
 
 impl RemoteBackend {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        // Each field is one number, so a panic leaves no partial update.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Moves `latest.json` to a snapshot, unless it names that one or a later one.
     fn advance_latest(&self, commit: &Commit) -> Result<(), LakeError> {
-        advance_latest(&self.objects, commit)?;
-        self.known().pointed_to = Some(commit.snapshot);
-        Ok(())
+        let tables = commit.tables.iter().map(|(table, manifest)| {
+            let names = manifest.files.iter().map(|entry| commit.object_of(entry));
+            (table.clone(), names.collect())
+        });
+        let latest = Latest {
+            snapshot: commit.snapshot,
+            commit: Layout::commit_name(commit.snapshot),
+            tables: tables.collect(),
+        };
+        let bytes = sealed(&latest).map_err(LakeError::storage("write", Path::new(LATEST)))?;
+        for _ in 0..ATTEMPTS {
+            let is_advanced = match self.objects.read(LATEST)? {
+                None => self.objects.create(LATEST, &bytes)?,
+                Some(old) if snapshot_of(&old.bytes).is_some_and(|shown| shown >= commit.snapshot) => true,
+                Some(old) => self.objects.replace(LATEST, &bytes, &old)?,
+            };
+            if is_advanced {
+                self.known().pointed_to = Some(commit.snapshot);
+                return Ok(());
+            }
+        }
+        let what = format!("other writers replaced it during each of {ATTEMPTS} attempts");
+        Err(LakeError::Remote { op: "write", url: self.objects.url(LATEST), what })
     }
 
     /// Objects of snapshots, up to the newest commit, that no kept or pending snapshot names.
     fn orphan_objects(&self) -> Result<Vec<String>, LakeError> {
         let newest = self.known().newest.unwrap_or(0);
-        let pruned = layout::snapshot_numbers(&self.names(Mark::Pruned.folder())?);
+        let pruned = self.numbers(Mark::Pruned.folder())?;
         let mut named = BTreeSet::new();
         for snapshot in self.commits()?.difference(&pruned).copied() {
             let Some(bytes) = self.read_commit(snapshot)? else { continue };
-            named.extend(Commit::decode(&bytes, &self.cache.local.layout.commit(snapshot))?.objects());
+            named.extend(Commit::decode(&bytes, &self.local.layout.commit(snapshot))?.objects());
         }
-        for snapshot in layout::snapshot_numbers(&self.names("held")?) {
+        for snapshot in self.numbers("held")? {
             let name = Layout::pending_name(snapshot);
             let Some(bytes) = self.read(&name)? else { continue };
             named.extend(Commit::decode(&bytes, Path::new(&self.objects.url(&name)))?.objects());
@@ -278,37 +301,6 @@ struct Latest {
     snapshot: u64,
     commit: String,
     tables: BTreeMap<String, Vec<String>>,
-}
-
-/// The snapshot that `latest.json` names; none where it is missing or damaged.
-fn pointed_to(objects: &Objects) -> Result<Option<u64>, LakeError> {
-    Ok(objects.read(LATEST)?.and_then(|latest| snapshot_of(&latest.bytes)))
-}
-
-/// Moves `latest.json` to a snapshot, unless it names that one or a later one.
-fn advance_latest(objects: &Objects, commit: &Commit) -> Result<(), LakeError> {
-    let tables = commit.tables.iter().map(|(table, manifest)| {
-        let names = manifest.files.iter().map(|entry| commit.object_of(entry));
-        (table.clone(), names.collect())
-    });
-    let latest = Latest {
-        snapshot: commit.snapshot,
-        commit: Layout::commit_name(commit.snapshot),
-        tables: tables.collect(),
-    };
-    let bytes = sealed(&latest).map_err(LakeError::storage("write", Path::new(LATEST)))?;
-    for _ in 0..ATTEMPTS {
-        let is_advanced = match objects.read(LATEST)? {
-            None => objects.create(LATEST, &bytes)?,
-            Some(old) if snapshot_of(&old.bytes).is_some_and(|shown| shown >= commit.snapshot) => true,
-            Some(old) => objects.replace(LATEST, &bytes, &old)?,
-        };
-        if is_advanced {
-            return Ok(());
-        }
-    }
-    let what = format!("other writers replaced it during each of {ATTEMPTS} attempts");
-    Err(LakeError::Remote { op: "write", url: objects.url(LATEST), what })
 }
 
 fn snapshot_of(latest: &[u8]) -> Option<u64> {

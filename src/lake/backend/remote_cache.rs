@@ -1,30 +1,37 @@
-//! The working copy of a lake in an object store: which lake it belongs to, what is downloaded into it, and which of its
-//! files are intact.
+//! A lake in an object store and its working copy: which lake the copy belongs to, what is downloaded into it, and which of
+//! its files are intact.
 
-use super::disk::{self, FileState, TEMPORARY, file_state};
+use super::disk::{self, TEMPORARY};
 use super::local::LocalBackend;
 use super::object_client::{Objects, Wanted};
 use super::protocol::Backend;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{self, Layout, RECORD};
+use crate::lake::format::layout::{self, Layout, RECORD, folder_of};
 use crate::lake::format::manifest::{Commit, Digest, FileEntry};
 use crate::lake::format::run_record::RunRecord;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A folder that mirrors an object store.
+/// The store, the folder that mirrors it, and what the last refresh found.
 #[derive(Debug)]
-pub(super) struct RemoteCache {
+pub(crate) struct RemoteBackend {
     pub(super) local: LocalBackend,
-    objects: Objects,
+    pub(super) objects: Objects,
+    pub(super) known: Mutex<Known>,
     /// Files whose digest was checked.
     intact: Mutex<BTreeSet<PathBuf>>,
 }
 
-impl RemoteCache {
-    pub(super) fn new(local: LocalBackend, objects: Objects) -> Self {
-        Self { local, objects, intact: Mutex::default() }
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Known {
+    pub(super) newest: Option<u64>,
+    pub(super) pointed_to: Option<u64>,
+}
+
+impl RemoteBackend {
+    pub(crate) fn new(local: LocalBackend, objects: Objects) -> Self {
+        Self { local, objects, known: Mutex::default(), intact: Mutex::default() }
     }
 
     /// Clears the working copy if it belongs to another lake that was at this address before: its commits and files would
@@ -52,36 +59,24 @@ impl RemoteCache {
     /// Whether the store and the working copy have the same commit. A commit that is damaged on either side proves
     /// nothing, so the working copy stays.
     fn has_same_commit(&self, snapshot: u64) -> Result<bool, LakeError> {
-        let stored = self.objects.read(&Layout::commit_name(snapshot))?.map(|document| document.bytes);
+        let stored = self.read(&Layout::commit_name(snapshot))?;
         let cached = self.local.read_commit(snapshot)?;
         let is_damaged =
             |bytes: &Vec<u8>| Commit::decode(bytes, &self.local.layout.commit(snapshot)).is_err();
         Ok(stored.is_some() && (stored == cached || stored.iter().chain(&cached).any(is_damaged)))
     }
 
-    fn update_intact<T>(&self, update: impl FnOnce(&mut BTreeSet<PathBuf>) -> T) -> T {
+    pub(super) fn update_intact<T>(&self, update: impl FnOnce(&mut BTreeSet<PathBuf>) -> T) -> T {
         // Each update is one call, so a panic leaves no partial one.
         update(&mut self.intact.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn target(&self, commit: &Commit, entry: &FileEntry) -> PathBuf {
+    pub(super) fn target(&self, commit: &Commit, entry: &FileEntry) -> PathBuf {
         self.local.layout.snapshot(commit.snapshot).join(&entry.path)
     }
 
-    /// Makes files of a snapshot available: those of one table, or all.
-    pub(super) fn download_files(&self, commit: &Commit, table: Option<&str>) -> Result<(), LakeError> {
-        let mut missing = Vec::new();
-        for entry in commit.files(table) {
-            let target = self.target(commit, entry);
-            if !self.is_intact(&target, entry)? && !self.link_from_another(commit, entry, &target)? {
-                missing.push(entry);
-            }
-        }
-        self.download_missing(commit, &missing)
-    }
-
     /// Whether a file of the working copy matches its entry. Each file is read once.
-    fn is_intact(&self, path: &Path, entry: &FileEntry) -> Result<bool, LakeError> {
+    pub(super) fn is_intact(&self, path: &Path, entry: &FileEntry) -> Result<bool, LakeError> {
         if !path.is_file() {
             return Ok(false);
         }
@@ -96,7 +91,7 @@ impl RemoteCache {
     }
 
     /// Links the file from another snapshot of the working copy that has it under the same name.
-    fn link_from_another(
+    pub(super) fn link_from_another(
         &self,
         commit: &Commit,
         entry: &FileEntry,
@@ -109,7 +104,7 @@ impl RemoteCache {
             };
             let source = self.local.layout.snapshot(snapshot).join(&entry.path);
             if self.is_intact(&source, entry)? {
-                self.make_folder_of(target)?;
+                self.local.storage.create_dir_all(folder_of(target))?;
                 self.local.storage.remove_file(target)?;
                 self.local.storage.link(&source, target)?;
                 return Ok(true);
@@ -119,7 +114,7 @@ impl RemoteCache {
     }
 
     /// Downloads files of a snapshot, checks them, and moves them to their places.
-    fn download_missing(&self, commit: &Commit, entries: &[&FileEntry]) -> Result<(), LakeError> {
+    pub(super) fn download_missing(&self, commit: &Commit, entries: &[&FileEntry]) -> Result<(), LakeError> {
         if entries.is_empty() {
             return Ok(());
         }
@@ -145,52 +140,26 @@ impl RemoteCache {
         storage.remove_dir_all(&waiting)
     }
 
-    fn move_to_place(&self, from: &Path, target: PathBuf) -> Result<(), LakeError> {
-        self.make_folder_of(&target)?;
+    pub(super) fn move_to_place(&self, from: &Path, target: PathBuf) -> Result<(), LakeError> {
+        self.local.storage.create_dir_all(folder_of(&target))?;
         self.local.storage.rename(from, &target)?;
         self.update_intact(|intact| intact.insert(target));
         Ok(())
     }
 
-    /// The state of a file in the store. An intact one is in its place afterwards, unless the working copy had it.
-    pub(super) fn file_state(&self, commit: &Commit, entry: &FileEntry) -> Result<FileState, LakeError> {
+    /// Downloads an object to a temporary file, and looks at that and its digest; none where there is no such object.
+    pub(super) fn look_at<T>(
+        &self,
+        name: String,
+        look: impl FnOnce(&Path, Option<Digest>) -> Result<T, LakeError>,
+    ) -> Result<T, LakeError> {
         let (root, storage) = (&self.local.layout.root, &self.local.storage);
         storage.create_dir_all(root)?;
         let waiting = root.join(format!("{TEMPORARY}{}-checked", std::process::id()));
-        let found = self.check_download(&waiting, commit, entry);
+        let downloaded = self.objects.download(storage, vec![Wanted { name, to: waiting.clone() }]);
+        let found = downloaded.and_then(|digests| look(&waiting, digests.into_iter().flatten().next()));
         storage.discard(&waiting);
         found
-    }
-
-    fn check_download(
-        &self,
-        waiting: &Path,
-        commit: &Commit,
-        entry: &FileEntry,
-    ) -> Result<FileState, LakeError> {
-        let Some(downloaded) = self.download_one(commit.object_of(entry), waiting)? else {
-            return Ok(FileState::Missing);
-        };
-        let (found, target) = (FileState::of(entry, downloaded), self.target(commit, entry));
-        if found == FileState::Intact {
-            if file_state(&target, entry).is_ok_and(|cached| cached == FileState::Intact) {
-                self.update_intact(|intact| intact.insert(target));
-            } else {
-                self.move_to_place(waiting, target)?;
-            }
-        }
-        Ok(found)
-    }
-
-    /// The digest of a downloaded object; none where there is no such object.
-    fn download_one(&self, name: String, to: &Path) -> Result<Option<Digest>, LakeError> {
-        let wanted = Wanted { name, to: to.to_path_buf() };
-        let downloaded = self.objects.download(&self.local.storage, vec![wanted])?;
-        Ok(downloaded.into_iter().flatten().next())
-    }
-
-    fn make_folder_of(&self, path: &Path) -> Result<(), LakeError> {
-        path.parent().map_or(Ok(()), |folder| self.local.storage.create_dir_all(folder))
     }
 
     /// Deletes all snapshots of the working copy but the 2 newest, which link the unchanged files.
@@ -216,31 +185,8 @@ impl RemoteCache {
         if is_news { self.local.write(&name, &stored.bytes) } else { Ok(()) }
     }
 
-    /// Downloads the raw pages of a run that the working copy does not have. Returns the names of the chunks in the store.
-    pub(super) fn download_pages(&self, run_id: &str) -> Result<BTreeSet<String>, LakeError> {
-        let (folder, dir) = (format!("runs/{run_id}/raw"), self.local.layout.run(run_id).join("raw"));
-        self.local.storage.create_durable_dir_all(&dir)?;
-        let names = self.objects.list(&folder, None)?;
-        let names = names.iter().filter_map(|name| name.rsplit_once('/')).map(|(_, name)| name.to_owned());
-        let stored: BTreeSet<String> = names.filter(|name| is_chunk(name)).collect();
-        let mut cached = BTreeSet::new();
-        for name in disk::names(&dir)?.iter().filter(|name| name.ends_with(".zst")) {
-            cached.insert(chunk_name(&dir.join(name))?);
-        }
-        self.download_chunks(&folder, &dir, stored.difference(&cached))?;
-        Ok(stored)
-    }
-
-    /// The digest of an object; none where there is no such object.
-    pub(super) fn stored_digest(&self, name: &str) -> Result<Option<Digest>, LakeError> {
-        let waiting = self.local.layout.root.join(format!("{TEMPORARY}{}-checked", std::process::id()));
-        let found = self.download_one(name.to_owned(), &waiting);
-        self.local.storage.discard(&waiting);
-        found
-    }
-
     /// Skips a chunk whose bytes do not match the digest in its name: the run requests its pages again.
-    fn download_chunks<'n>(
+    pub(super) fn download_chunks<'n>(
         &self,
         folder: &str,
         dir: &Path,
@@ -268,7 +214,7 @@ impl RemoteCache {
 
 /// The name of a segment of raw pages as a chunk in the store: its number, and the digest of its bytes. A downloaded
 /// segment has this name already.
-fn chunk_name(segment: &Path) -> Result<String, LakeError> {
+pub(super) fn chunk_name(segment: &Path) -> Result<String, LakeError> {
     let name = segment.file_name().unwrap_or_default().to_string_lossy();
     Ok(chunk_of(&name, &disk::digest(segment)?.blake3))
 }
@@ -280,7 +226,7 @@ pub(super) fn chunk_of(segment: &str, blake3: &str) -> String {
 }
 
 /// Whether a name is `000001-<16 hex>.zst`.
-fn is_chunk(name: &str) -> bool {
+pub(super) fn is_chunk(name: &str) -> bool {
     let parts = name.strip_suffix(".zst").and_then(|stem| stem.split_once('-'));
     parts.is_some_and(|(number, digest)| {
         number.len() >= 6
@@ -298,28 +244,25 @@ pub(crate) struct ChunkUpload {
     folder: String,
     /// Names of the chunks in the store.
     stored: BTreeSet<String>,
-    /// Segments that are in the store, so that none is read twice.
-    uploaded: BTreeSet<PathBuf>,
+    /// How many segments are in the store, so that none is read twice.
+    uploaded: usize,
 }
 
 impl ChunkUpload {
     pub(crate) fn new(backend: Arc<dyn Backend>, folder: String, stored: BTreeSet<String>) -> Self {
-        Self { backend, folder, stored, uploaded: BTreeSet::new() }
+        Self { backend, folder, stored, uploaded: 0 }
     }
 
-    /// Uploads the segments that are not in the store. A chunk's name has its digest, so 2 machines that resume the same
+    /// Uploads the segments of an archive that are not in the store. A chunk's name has its digest, so 2 machines that resume the same
     /// run never overwrite each other's pages.
     pub(crate) fn upload(&mut self, segments: &[PathBuf]) -> Result<(), LakeError> {
-        for segment in segments {
-            if self.uploaded.contains(segment) {
-                continue;
-            }
+        for segment in segments.iter().skip(self.uploaded) {
             let name = chunk_name(segment)?;
             if !self.stored.contains(&name) {
                 self.backend.upload(segment, &format!("{}/{name}", self.folder))?;
                 self.stored.insert(name);
             }
-            self.uploaded.insert(segment.clone());
+            self.uploaded += 1;
         }
         Ok(())
     }

@@ -92,7 +92,8 @@ pub(crate) fn open(address: &str, variables: &[(String, String)]) -> Result<Obje
         .filter(|(name, _)| SETTINGS_OF_A_PLACE.iter().any(|part| name.to_ascii_uppercase().contains(part)))
         .collect();
     places.sort();
-    let mut objects = Objects::new(store, &prefix, address)?.reached_by(&places);
+    let mut objects = Objects::new(store, &prefix, address)?;
+    objects.place = blake3::hash(format!("{} {places:?}", objects.url("")).as_bytes()).to_hex().to_string();
     objects.single = single;
     Ok(objects)
 }

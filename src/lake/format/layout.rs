@@ -95,26 +95,24 @@ pub(crate) fn check_run_id(run_id: &str) -> Result<(), LakeError> {
     let fits = (1..=80).contains(&run_id.len())
         && !run_id.starts_with('.')
         && run_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-    if fits { Ok(()) } else { Err(LakeError::Name { what: "run id", name: run_id.to_owned() }) }
+    refuse_unless(fits, "run id", run_id)
+}
+
+fn refuse_unless(fits: bool, what: &'static str, name: &str) -> Result<(), LakeError> {
+    if fits { Ok(()) } else { Err(LakeError::Name { what, name: name.to_owned() }) }
 }
 
 /// A name of a small file: folders and a file of the lake's own making, none hidden.
 pub(crate) fn check_file_name(name: &str) -> Result<(), LakeError> {
-    if name.split('/').all(|part| check_run_id(part).is_ok()) {
-        Ok(())
-    } else {
-        Err(LakeError::Name { what: "name of a file of the lake", name: name.to_owned() })
-    }
+    let fits = name.split('/').all(|part| check_run_id(part).is_ok());
+    refuse_unless(fits, "name of a file of the lake", name)
 }
 
 /// The folder of an aggregate: `agg_` and its name of lower-case letters, digits and `_`.
 pub(crate) fn aggregate_folder(name: &str) -> Result<String, LakeError> {
     let fits = (1..=64).contains(&name.len()) && name.bytes().all(is_table_byte);
-    if fits {
-        Ok(format!("{AGGREGATE}{name}"))
-    } else {
-        Err(LakeError::Name { what: "name of an aggregate (a-z, 0-9 and _)", name: name.to_owned() })
-    }
+    refuse_unless(fits, "name of an aggregate (a-z, 0-9 and _)", name)?;
+    Ok(format!("{AGGREGATE}{name}"))
 }
 
 pub(crate) const AGGREGATE: &str = "agg_";
@@ -163,20 +161,14 @@ impl Mark {
         }
     }
 
-    pub(crate) fn file(self, snapshot: u64) -> String {
-        format!("{}/{}.json", self.folder(), snapshot_name(snapshot))
+    /// The folders of the two files of each mark: the loss of one file is found, and loses no mark.
+    pub(crate) fn folders(self) -> [String; 2] {
+        [self.folder().to_owned(), format!("copies/{}", self.folder())]
     }
 
-    /// The folder of the second file of each mark, so that the loss of one file is found and loses no mark.
-    pub(crate) const fn copies(self) -> &'static str {
-        match self {
-            Self::Pinned => "copies/pins",
-            Self::Pruned => "copies/pruned",
-        }
-    }
-
-    pub(crate) fn copy(self, snapshot: u64) -> String {
-        format!("{}/{}.json", self.copies(), snapshot_name(snapshot))
+    /// Names of the file of a mark, and of its copy.
+    pub(crate) fn files(self, snapshot: u64) -> [String; 2] {
+        self.folders().map(|folder| format!("{folder}/{}.json", snapshot_name(snapshot)))
     }
 }
 
@@ -197,6 +189,11 @@ pub(crate) const CATALOG: &str = "catalog";
 pub(crate) const DUCKLAKE: &str = "ducklake.sql";
 /// The list of the digests of the files in that folder.
 pub(crate) const CATALOG_LIST: &str = "catalog/files.json";
+
+/// The folder of a file, `.` for a bare name.
+pub(crate) fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
 
 /// Paths in a lake.
 #[derive(Debug, Clone)]
@@ -225,10 +222,6 @@ impl Layout {
     /// Name in the lake of the commit of a snapshot that is pending review.
     pub(crate) fn pending_name(snapshot: u64) -> String {
         format!("held/{}.json", snapshot_name(snapshot))
-    }
-
-    pub(crate) fn pending_commit(&self, snapshot: u64) -> PathBuf {
-        self.root.join(Self::pending_name(snapshot))
     }
 
     pub(crate) fn snapshots(&self) -> PathBuf {

@@ -1,7 +1,7 @@
 //! The commit of a snapshot: its files, and the run state that belongs to them.
 
 use super::layout;
-use super::sealed_json::{is_sealed, sealed};
+use super::sealed_json::is_sealed;
 use crate::lake::error::LakeError;
 use crate::table::SCHEMA_VERSION;
 use jiff::Timestamp;
@@ -9,7 +9,6 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Version of the commit file and of the folders that it names. A lake of a newer version is refused.
@@ -146,10 +145,6 @@ impl Commit {
     /// Names of the objects of all files in an object store.
     pub(crate) fn objects(&self) -> BTreeSet<String> {
         self.files(None).map(|entry| self.object_of(entry)).collect()
-    }
-
-    pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
-        sealed(self)
     }
 
     /// The commit in `bytes`.

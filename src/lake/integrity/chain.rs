@@ -4,13 +4,12 @@
 use super::problem::{ProblemKind, VerifyReport};
 use crate::lake::backend::protocol::copy_name;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{self, COMMITS};
+use crate::lake::format::layout::{self, COMMITS, Layout};
 use crate::lake::format::manifest::Commit;
 use crate::lake::format::run_record::RunRecord;
 use crate::lake::handle::Lake;
 use crate::lake::snapshot::history::Numbers;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 
 /// The commits that can be read, oldest first.
 #[derive(Debug, Default)]
@@ -75,16 +74,22 @@ impl Lake {
         report: &mut VerifyReport,
     ) -> Result<Readable, LakeError> {
         let mut readable = Readable::default();
-        let path = |local: PathBuf| self.path_for_user(&local);
-        for snapshot in numbers.commits.iter().copied() {
-            let commit = listed(self.commit_uncached(snapshot), &path(self.layout.commit(snapshot)));
-            readable.published.extend(report.intact(commit, ProblemKind::Commit(snapshot))?);
+        for (numbers, is_pending) in [(&numbers.commits, false), (&numbers.pending, true)] {
+            for snapshot in numbers.iter().copied() {
+                let (name, kind) = file_of(snapshot, is_pending);
+                let commit = match self.stored_commit(&name, snapshot) {
+                    // It is listed: a link to nothing has a name and no bytes.
+                    Err(LakeError::NoSnapshot { .. }) => {
+                        let path = self.path_for_user(&self.root().join(name));
+                        Err(LakeError::damaged(&path, "it cannot be read"))
+                    }
+                    other => other,
+                };
+                let list = if is_pending { &mut readable.pending } else { &mut readable.published };
+                list.extend(report.intact(commit, kind)?);
+            }
+            report.files += numbers.len() as u64;
         }
-        for snapshot in numbers.pending.iter().copied() {
-            let commit = listed(self.pending_commit(snapshot), &path(self.layout.pending_commit(snapshot)));
-            readable.pending.extend(report.intact(commit, ProblemKind::Pending(snapshot))?);
-        }
-        report.files += (numbers.commits.len() + numbers.pending.len()) as u64;
         Ok(readable)
     }
 
@@ -101,12 +106,8 @@ impl Lake {
         let parents = readable.all().map(|commit| (commit.snapshot, commit.parent));
         let missing = missing(numbers, parents, lost, &self.left_for_review(runs)?);
         for (snapshot, Missing { is_pending, why }) in &missing {
-            let (path, kind) = if *is_pending {
-                (self.layout.pending_commit(*snapshot), ProblemKind::Pending(*snapshot))
-            } else {
-                (self.layout.commit(*snapshot), ProblemKind::Commit(*snapshot))
-            };
-            report.note(&self.path_for_user(&path), why, kind);
+            let (name, kind) = file_of(*snapshot, *is_pending);
+            report.note(&self.path_for_user(&self.root().join(name)), why, kind);
         }
         self.audit_order(numbers, readable, report);
         // Where the newest commit is missing, the pointer is right.
@@ -132,8 +133,8 @@ impl Lake {
         report: &mut VerifyReport,
     ) -> Result<(), LakeError> {
         for run in runs.iter().filter(|run| !run.is_open() && !lost.is_empty()) {
-            let copies = self.backend.names(&format!("runs/{}/{COMMITS}", run.run_id))?;
-            for snapshot in layout::snapshot_numbers(&copies).intersection(lost) {
+            let copies = self.backend.numbers(&format!("runs/{}/{COMMITS}", run.run_id))?;
+            for snapshot in copies.intersection(lost) {
                 let name = copy_name(&run.run_id, *snapshot);
                 let path = self.path_for_user(&self.root().join(&name));
                 let found = self.backend.read(&name)?.and_then(|bytes| Commit::decode(&bytes, &path).ok());
@@ -157,8 +158,7 @@ impl Lake {
     fn left_for_review(&self, runs: &[RunRecord]) -> Result<BTreeSet<u64>, LakeError> {
         let mut held = BTreeSet::new();
         for run in runs.iter().filter(|run| run.finished.as_deref() == Some(RunRecord::HELD)) {
-            let copies = self.backend.names(&format!("runs/{}/{COMMITS}", run.run_id))?;
-            held.extend(layout::snapshot_numbers(&copies));
+            held.extend(self.backend.numbers(&format!("runs/{}/{COMMITS}", run.run_id))?);
         }
         Ok(held)
     }
@@ -199,11 +199,12 @@ impl Lake {
     }
 }
 
-/// A commit whose file is listed. A link to nothing has a name and no bytes.
-fn listed(commit: Result<Commit, LakeError>, path: &Path) -> Result<Commit, LakeError> {
-    match commit {
-        Err(LakeError::NoSnapshot { .. }) => Err(LakeError::damaged(path, "it cannot be read")),
-        other => other,
+/// The name of a commit's file in the lake.
+fn file_of(snapshot: u64, is_pending: bool) -> (String, ProblemKind) {
+    if is_pending {
+        (Layout::pending_name(snapshot), ProblemKind::Pending(snapshot))
+    } else {
+        (Layout::commit_name(snapshot), ProblemKind::Commit(snapshot))
     }
 }
 

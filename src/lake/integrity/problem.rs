@@ -31,10 +31,9 @@ pub struct Problem {
 }
 
 /// What a damaged file is.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ProblemKind {
     /// A file of a snapshot.
-    #[default]
     Tables,
     /// A file in a snapshot's folder that its commit does not name.
     Orphan,

@@ -2,6 +2,7 @@
 
 use crate::lake::backend::disk::{FileState, TEMPORARY, check_digest, file_state};
 use crate::lake::error::LakeError;
+use crate::lake::format::layout::folder_of;
 use crate::lake::format::manifest::{Commit, FileEntry, object_name};
 use crate::lake::handle::Lake;
 use crate::lake::snapshot::write_lock::LakeLock;
@@ -98,7 +99,7 @@ impl Lake {
 
     /// Replaces the file `old` by a hard link to `file`, or by a copy.
     fn replace_by_link(&self, file: &Path, old: &Path) -> Result<(), LakeError> {
-        let Some(folder) = old.parent() else { return Ok(()) };
+        let folder = folder_of(old);
         let staged = self.layout.snapshots().join(format!("{TEMPORARY}repaired"));
         self.storage.remove_file(&staged)?;
         self.storage.link(file, &staged)?;
@@ -109,7 +110,7 @@ impl Lake {
 }
 
 /// The commit; none if it is damaged.
-fn readable(commit: Result<Commit, LakeError>) -> Result<Option<Commit>, LakeError> {
+pub(super) fn readable(commit: Result<Commit, LakeError>) -> Result<Option<Commit>, LakeError> {
     match commit {
         Err(LakeError::Damaged { .. }) => Ok(None),
         other => other.map(Some),

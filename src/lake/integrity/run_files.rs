@@ -29,7 +29,7 @@ impl Lake {
             let run = self.existing_run(&run_id)?;
             let kind = ProblemKind::Record(run_id.clone());
             report.files += 1;
-            match report.intact(run.stored_record(self), kind.clone()) {
+            match report.intact(run.stored_record(), kind.clone()) {
                 Ok(Some(Some(record))) => records.push(record),
                 Ok(Some(None)) if committed.contains(run_id.as_str()) || run.has_files() => {
                     report.note(&self.path_for_user(&run.path().join(RECORD)), "the file is missing", kind);

@@ -1,6 +1,7 @@
 //! The repair of files without rows: commits, marks, the pointer, and the files of runs.
 
 use super::problem::{Problem, ProblemKind};
+use super::repair::readable;
 use crate::lake::backend::disk;
 use crate::lake::backend::protocol::{copy_name, kept_copy};
 use crate::lake::error::LakeError;
@@ -51,11 +52,9 @@ impl Lake {
             found => found,
         };
         let Some(bytes) = bytes else { return Ok(None) };
-        let commit = match self.decoded(snapshot, Some(bytes.clone()), &self.layout.commit(snapshot)) {
-            // Commit and copy are lost.
-            Err(LakeError::Damaged { .. }) => return Ok(None),
-            other => other?,
-        };
+        let commit = self.decoded(snapshot, Some(bytes.clone()), &self.layout.commit(snapshot));
+        // Else commit and copy are lost.
+        let Some(commit) = readable(commit)? else { return Ok(None) };
         self.backend.write(&copy_name(&commit.run_id, snapshot), &bytes)?;
         Ok(Some("written again from the commit".to_owned()))
     }
@@ -83,10 +82,9 @@ impl Lake {
     /// The newest commit of a run that can be read.
     fn commit_of(&self, run_id: &str) -> Result<Option<Commit>, LakeError> {
         for snapshot in self.commits()?.into_iter().rev() {
-            match self.commit(snapshot) {
-                Ok(commit) if commit.run_id == run_id => return Ok(Some(commit)),
-                Ok(_) | Err(LakeError::Damaged { .. }) => {}
-                Err(other) => return Err(other),
+            let commit = readable(self.commit(snapshot))?;
+            if commit.as_ref().is_some_and(|commit| commit.run_id == run_id) {
+                return Ok(commit);
             }
         }
         Ok(None)

@@ -1,7 +1,7 @@
 //! The files of one snapshot compared with its commit: none is missing, altered or unexpected.
 
 use super::problem::{ProblemKind, VerifyReport};
-use crate::lake::backend::disk::{self, FileState};
+use crate::lake::backend::disk::{FileState, files_below};
 use crate::lake::data_file::filed_dates;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::month_in;
@@ -14,7 +14,6 @@ use crate::table::{Footer, Table, check_schema, read_batch, sort_batch};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 impl Lake {
@@ -86,18 +85,9 @@ impl Lake {
     ) -> Result<(), LakeError> {
         let dir = self.layout.snapshot(commit.snapshot);
         let known: BTreeSet<PathBuf> = commit.files(None).map(|file| dir.join(&file.path)).collect();
-        let mut folders = vec![dir];
-        while let Some(folder) = folders.pop() {
-            for name in disk::names(&folder)? {
-                let path = folder.join(name);
-                let found = fs::symlink_metadata(&path).map_err(LakeError::storage("look at", &path))?;
-                if found.is_dir() {
-                    folders.push(path);
-                } else if !known.contains(&path) {
-                    let what = "the commit does not name this file";
-                    report.note(&self.path_for_user(&path), what, ProblemKind::Orphan);
-                }
-            }
+        for path in files_below(&dir)?.iter().filter(|path| !known.contains(*path)) {
+            let what = "the commit does not name this file";
+            report.note(&self.path_for_user(path), what, ProblemKind::Orphan);
         }
         Ok(())
     }

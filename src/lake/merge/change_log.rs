@@ -1,7 +1,6 @@
 //! Rows of the `changes` table.
 
 use super::row_key::keys;
-use super::upsert::Dropped;
 use crate::lake::data_file::column;
 use crate::lake::error::LakeError;
 use crate::lake::snapshot::staging::{Staging, TableDelta};
@@ -76,9 +75,7 @@ impl Staging {
         let joined: BTreeSet<PathBuf> = same_run.iter().cloned().chain(smallest).collect();
         let existing = self.read(table, files.iter().filter(|file| joined.contains(&file.path)))?;
         let rows = keep_first_old(&existing, rows)?;
-        self.upsert_file(table, &existing, &rows, &Dropped::OfBusinesses(BTreeSet::new()), |old| {
-            joined.contains(&old.path)
-        })
+        self.upsert_file(table, &existing, &rows, |_| false, |old| joined.contains(&old.path))
     }
 
     /// Files that may have change rows of this run.

@@ -5,7 +5,7 @@ use super::known_before::KnownBefore;
 use super::losses::Losses;
 use super::month::{IsNews, Listings, merge_month};
 use super::moved_month::{MonthMoves, find_month_moves};
-use super::spill::{Spill, SpilledFilings};
+use super::spill::Spill;
 use crate::contract::eastern::{day_of_epoch, epoch_days};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in};
@@ -25,8 +25,7 @@ impl Staging {
             let ids = FilingColumns::new(&rows).business_id()?.values();
             self.gone.retain(|id, _| !ids.contains(id));
         }
-        let spill = self.spill.take().map_or_else(|| self.new_spill(), Ok)?;
-        self.spill.insert(spill).push(rows)
+        self.spill.get_or_insert_with(|| Spill::new(&self.lake.storage, &self.dir)).push(rows)
     }
 
     /// Names businesses that are missing from a listing: their filing date, and whether the listing is that of fictitious
@@ -39,10 +38,6 @@ impl Staging {
     /// Names months that a repair left out. What comes back of them is no news.
     pub fn note_losses(&mut self, losses: Losses) {
         self.losses = losses;
-    }
-
-    fn new_spill(&self) -> Result<Spill, LakeError> {
-        Spill::new(self.lake.storage.clone(), self.dir.join("spill"))
     }
 
     /// Merges the spilled filings month by month: the newest observation of a business wins, the later one where
@@ -68,16 +63,15 @@ impl Staging {
         observed_at: Timestamp,
         observed_on: Date,
     ) -> Result<TableDelta, LakeError> {
-        let spill = self.spill.take().map_or_else(|| self.new_spill(), Ok)?;
-        let mut spilled = spill.finish()?;
-        let moves = find_month_moves(&self.month_files(Table::Filings), &spilled)?;
-        spilled.forget(&moves.stale);
+        let mut spill = self.spill.take().unwrap_or_else(|| Spill::new(&self.lake.storage, &self.dir));
+        spill.finish()?;
+        let moves = find_month_moves(&self.month_files(Table::Filings), &spill.observed)?;
+        spill.observed.forget(&moves.stale);
+        let gone = std::mem::take(&mut self.gone).into_iter();
+        let in_epoch = |(day, is_fictitious): (Date, bool)| (epoch_days(day), is_fictitious);
         let listings = Listings {
-            complete: complete.iter().map(|(day, fictitious)| (epoch_days(*day), *fictitious)).collect(),
-            gone: std::mem::take(&mut self.gone)
-                .into_iter()
-                .map(|(id, (day, fictitious))| (id, (epoch_days(day), fictitious)))
-                .collect(),
+            complete: complete.iter().copied().map(in_epoch).collect(),
+            gone: gone.map(|(id, listing)| (id, in_epoch(listing))).collect(),
             observed_at: observed_at.as_microsecond(),
             known_before: KnownBefore::of(self)?,
         };
@@ -87,25 +81,25 @@ impl Staging {
         let mut merge = FilingsMerge {
             listings,
             same_run: self.changes_of_this_run()?,
-            delta: TableDelta { read: spilled.read(), ..TableDelta::default() },
+            delta: TableDelta { read: spill.observed.len().into(), ..TableDelta::default() },
             changes: Changes::new(observed_at, observed_on, &self.run_id),
             moves,
         };
-        for month in self.months_to_merge(&spilled, &merge) {
-            self.merge_one_month(month, &spilled, &is_news, &mut merge)?;
+        for month in self.months_to_merge(&spill, &merge) {
+            self.merge_one_month(month, &spill, &is_news, &mut merge)?;
         }
         self.write_changes(&mut merge)?;
-        self.lake.storage.remove_dir_all(&self.dir.join("spill"))?;
+        self.lake.storage.remove_dir_all(&spill.dir)?;
         merge.delta.total = self.rows(Table::Filings.name());
         Ok(merge.delta)
     }
 
     /// Months with observations, with listings that were read completely, or with businesses that are gone or leave.
-    fn months_to_merge(&self, spilled: &SpilledFilings, merge: &FilingsMerge) -> BTreeSet<Month> {
+    fn months_to_merge(&self, spill: &Spill, merge: &FilingsMerge) -> BTreeSet<Month> {
         let known = self.month_files(Table::Filings);
         let days = merge.listings.complete.iter().map(|(day, _)| *day);
         let days = days.chain(merge.listings.gone.values().map(|(day, _)| *day));
-        let mut months = spilled.months();
+        let mut months = spill.months();
         months.extend(days.filter_map(Month::of_epoch_day).filter(|month| known.contains_key(month)));
         months.extend(merge.moves.leaving.keys());
         months
@@ -114,18 +108,15 @@ impl Staging {
     fn merge_one_month(
         &mut self,
         month: Month,
-        spilled: &SpilledFilings,
+        spill: &Spill,
         is_news: &IsNews<'_>,
         merge: &mut FilingsMerge,
     ) -> Result<(), LakeError> {
         let (rows, counts) = {
             let existing = merge.moves.apply(month, self.month_rows(month)?)?;
-            merge_month(&existing, &spilled.month(month)?, &merge.listings, is_news, &mut merge.changes)?
+            merge_month(&existing, &spill.month(month)?, &merge.listings, is_news, &mut merge.changes)?
         };
-        merge.delta.added += counts.added;
-        merge.delta.changed += counts.changed;
-        merge.delta.vanished += counts.vanished;
-        merge.delta.returned += counts.returned;
+        merge.delta.add(&counts);
         if counts != TableDelta::default() || merge.moves.leaving.contains_key(&month) {
             let in_order = sort_batch(Table::Filings, &rows)?;
             // A month is large: the unsorted copy goes before the file is written.
@@ -137,10 +128,9 @@ impl Staging {
 
     fn replace_month(&mut self, month: Month, rows: &RecordBatch) -> Result<(), LakeError> {
         let table = Table::Filings.name();
-        let file = match rows.num_rows() {
-            0 => None,
-            _ => Some(self.write(Some(Table::Filings), &format!("{table}/{}", month.folder()), rows, "")?),
-        };
+        let folder = format!("{table}/{}", month.folder());
+        let write = || self.part_writer().write(Some(Table::Filings), &folder, rows, "");
+        let file = (rows.num_rows() > 0).then(write).transpose()?;
         self.swap(table, |old| month_in(&old.entry.path) == Some(month), file)
     }
 

@@ -7,7 +7,6 @@ use crate::lake::format::layout::Month;
 use crate::lake::snapshot::staging::Staging;
 use crate::table::{Change, ChangeRow, Row as _, Table};
 use hashbrown::HashMap;
-use jiff::civil::Date;
 
 /// What is known of a business whose row is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,11 +29,8 @@ impl KnownBefore {
     pub(super) fn of(staging: &Staging) -> Result<Self, LakeError> {
         let losses = staging.losses.clone();
         let mut by_id: HashMap<i64, Past> = HashMap::new();
-        if losses.is_empty() {
-            return Ok(Self { by_id, losses });
-        }
         let mut rows: Vec<ChangeRow> = Vec::new();
-        for file in staging.of_table(Table::Changes.name()) {
+        for file in staging.of_table(Table::Changes.name()).iter().filter(|_| !losses.is_empty()) {
             rows.extend(ChangeRow::rows(&staging.read(Table::Changes, std::iter::once(file))?)?);
         }
         rows.sort_by_key(|row| row.observed_at);
@@ -52,13 +48,9 @@ impl KnownBefore {
 
     /// What is known of a business without a row that is observed in a listing: its Date32 day, and whether of fictitious names.
     pub(super) fn of_business(&self, id: i64, day: i32, is_fictitious: bool) -> Option<Past> {
-        let listing = day_of_epoch(day).map(|day| (day, is_fictitious));
-        let is_lost =
-            |(day, _): &(Date, bool)| Month::of(*day).and_then(|month| self.losses.months.get(&month));
-        let of_month = listing
-            .filter(|listing| !self.losses.read.contains(listing))
-            .and_then(|listing| is_lost(&listing))
-            .map(|at| Past { first_seen: at.as_microsecond(), was_gone: false });
+        let day = day_of_epoch(day).filter(|day| !self.losses.read.contains(&(*day, is_fictitious)));
+        let had_at = day.and_then(Month::of).and_then(|month| self.losses.months.get(&month));
+        let of_month = had_at.map(|at| Past { first_seen: at.as_microsecond(), was_gone: false });
         self.by_id.get(&id).copied().or(of_month)
     }
 }
@@ -68,7 +60,7 @@ mod tests {
     use super::*;
     use crate::contract::eastern::epoch_days;
     use jiff::Timestamp;
-    use jiff::civil::date;
+    use jiff::civil::{Date, date};
     use std::collections::BTreeSet;
 
     fn at(second: i64) -> Timestamp {

@@ -13,32 +13,21 @@ pub(super) struct Observation {
     pub(super) business_id: i64,
     /// `changed_at`, microseconds.
     pub(super) seen: i64,
-    /// Number of the row among all observed rows; of equal `seen`, the later row wins.
-    row: u32,
     pub(super) month: Month,
 }
 
 /// A run-length encoded column: the first row and the value of each run.
-#[derive(Debug)]
-struct Runs<T>(Vec<(u32, T)>);
+type Runs<T> = Vec<(u32, T)>;
 
-impl<T> Default for Runs<T> {
-    fn default() -> Self {
-        Self(Vec::new())
+fn push_value<T: PartialEq>(runs: &mut Runs<T>, row: u32, value: T) {
+    if runs.last().is_none_or(|(_, last)| *last != value) {
+        runs.push((row, value));
     }
 }
 
-impl<T: Copy + PartialEq> Runs<T> {
-    fn push(&mut self, row: u32, value: T) {
-        if self.0.last().is_none_or(|(_, last)| *last != value) {
-            self.0.push((row, value));
-        }
-    }
-
-    fn at(&self, row: u32) -> Option<T> {
-        let runs_up_to_row = self.0.partition_point(|(first, _)| *first <= row);
-        self.0[..runs_up_to_row].last().map(|(_, value)| *value)
-    }
+fn value_at<T: Copy>(runs: &[(u32, T)], row: u32) -> Option<T> {
+    let runs_up_to_row = runs.partition_point(|(first, _)| *first <= row);
+    runs[..runs_up_to_row].last().map(|(_, value)| *value)
 }
 
 /// Observations in the order they came.
@@ -65,13 +54,13 @@ impl Observed {
             return false;
         }
         self.ids.push(business_id);
-        self.seen.push(row, seen);
-        self.months.push(row, month);
+        push_value(&mut self.seen, row, seen);
+        push_value(&mut self.months, row, month);
         true
     }
 
     pub(super) fn month(&self, row: u32) -> Option<Month> {
-        self.months.at(row)
+        value_at(&self.months, row)
     }
 
     /// Marks every row that has a newer row of the same business as stale.
@@ -80,7 +69,7 @@ impl Observed {
         order.sort_unstable_by_key(|row| (self.ids[*row as usize], *row));
         for same in order.chunk_by(|one, other| self.ids[*one as usize] == self.ids[*other as usize]) {
             if same.len() > 1 {
-                let newest = same.iter().max_by_key(|row| (self.seen.at(**row), **row));
+                let newest = same.iter().max_by_key(|row| (value_at(&self.seen, **row), **row));
                 self.stale.extend(same.iter().filter(|row| Some(*row) != newest));
             }
         }
@@ -100,8 +89,8 @@ impl Observed {
     pub(super) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
         let rows = (0..).zip(&self.ids).filter(|(row, _)| self.is_newest(*row));
         rows.filter_map(|(row, id)| {
-            let (seen, month) = (self.seen.at(row)?, self.months.at(row)?);
-            Some(Observation { business_id: *id, seen, row, month })
+            let (seen, month) = (value_at(&self.seen, row)?, value_at(&self.months, row)?);
+            Some(Observation { business_id: *id, seen, month })
         })
     }
 }

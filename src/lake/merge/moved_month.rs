@@ -1,7 +1,6 @@
 //! Businesses whose filing month changed: found in their old month's file, so that no business is in two months.
 
-use super::latest::Observation;
-use super::spill::SpilledFilings;
+use super::latest::{Observation, Observed};
 use crate::lake::data_file::{business_ids, ids_in_part};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Month;
@@ -24,9 +23,9 @@ pub(super) struct MonthMoves {
 /// The observed businesses whose row is in the file of another month. `parts` has the file of each month.
 pub(super) fn find_month_moves(
     parts: &BTreeMap<Month, PathBuf>,
-    spilled: &SpilledFilings,
+    observed: &Observed,
 ) -> Result<MonthMoves, LakeError> {
-    let arrivals = arrivals(parts, spilled)?;
+    let arrivals = arrivals(parts, observed)?;
     let mut moves = MonthMoves::default();
     if arrivals.is_empty() {
         return Ok(moves);
@@ -41,15 +40,12 @@ pub(super) fn find_month_moves(
 }
 
 /// Observed businesses that are not in the file of their month, by id: new ones, and those of another month.
-fn arrivals(
-    parts: &BTreeMap<Month, PathBuf>,
-    spilled: &SpilledFilings,
-) -> Result<Vec<Observation>, LakeError> {
+fn arrivals(parts: &BTreeMap<Month, PathBuf>, observed: &Observed) -> Result<Vec<Observation>, LakeError> {
     if parts.is_empty() {
         return Ok(Vec::new());
     }
     let mut by_month: HashMap<Month, Vec<Observation>> = HashMap::new();
-    for observation in spilled.newest() {
+    for observation in observed.newest() {
         by_month.entry(observation.month).or_default().push(observation);
     }
     let mut arrivals = Vec::new();

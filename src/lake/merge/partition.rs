@@ -2,17 +2,17 @@
 //! business.
 
 use crate::lake::backend::disk::{Storage, TEMPORARY};
-use crate::lake::data_file::write_part;
+use crate::lake::data_file::{filed_dates, write_part};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in, part_name};
-use crate::lake::format::manifest::{FileEntry, StagedFile};
+use crate::lake::format::manifest::{Digest, FileEntry, StagedFile};
 use crate::lake::merge::change_log::FILE_ROWS;
 use crate::lake::snapshot::staging::{Staging, check_kept};
 use crate::table::{ABOUT_KEY, ChangeRow, Row as _, Table, sort_batch};
 use arrow::record_batch::RecordBatch;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Writes part files of a snapshot being made. Threads have one each.
 #[derive(Debug, Clone)]
@@ -29,10 +29,6 @@ pub struct PartWriter {
 pub struct MonthPart(StagedFile);
 
 impl PartWriter {
-    pub(in crate::lake) fn new(storage: Storage, dir: &Path, snapshot: u64) -> Self {
-        Self { storage, dir: dir.to_owned(), snapshot, thread: 0 }
-    }
-
     /// The writer of another thread.
     pub fn of_thread(&self, thread: usize) -> Self {
         Self { thread, ..self.clone() }
@@ -64,18 +60,19 @@ impl PartWriter {
         if !about.is_empty() {
             key_values.push((ABOUT_KEY, about.to_owned()));
         }
-        let (written, blake3) = write_part(&self.storage, table, rows, &staged, &key_values)?;
+        let Digest { bytes, blake3 } = write_part(&self.storage, table, rows, &staged, &key_values)?;
         let name = part_name(&blake3);
         let path = dir.join(&name);
         self.storage.rename(&staged, &path)?;
+        let (min_filed_date, max_filed_date) = filed_dates(rows);
         let entry = FileEntry {
             path: format!("{folder}/{name}"),
             origin_snapshot: None,
-            rows: written.rows,
-            bytes: written.bytes,
+            rows: rows.num_rows() as u64,
+            bytes,
             blake3,
-            min_filed_date: written.min_filed_date,
-            max_filed_date: written.max_filed_date,
+            min_filed_date,
+            max_filed_date,
         };
         Ok(StagedFile { entry, path, is_new: true, is_checked: Cell::new(true) })
     }
@@ -84,7 +81,8 @@ impl PartWriter {
 impl Staging {
     /// A writer of parts of this snapshot.
     pub fn part_writer(&self) -> PartWriter {
-        PartWriter::new(self.lake.storage.clone(), &self.dir, self.snapshot)
+        let (storage, dir) = (self.lake.storage.clone(), self.dir.clone());
+        PartWriter { storage, dir, snapshot: self.snapshot, thread: 0 }
     }
 
     /// The file of each month of a table.
@@ -125,7 +123,7 @@ impl Staging {
             rows.retain(|row| !is_dropped(row));
             if rows.len() < before {
                 let rows = sort_batch(table, &ChangeRow::batch(&rows)?)?;
-                let file = self.write(Some(table), table.name(), &rows, "")?;
+                let file = self.part_writer().write(Some(table), table.name(), &rows, "")?;
                 self.swap(table.name(), |old| old.path == path, Some(file))?;
             }
         }

@@ -4,7 +4,7 @@
 //! they are columns: an Arrow stream.
 //! About 12 bytes a row and 24 bytes a frame stay in memory.
 
-use super::latest::{Observation, Observed};
+use super::latest::Observed;
 use crate::contract::eastern::day_of_epoch;
 use crate::lake::backend::disk::Storage;
 use crate::lake::error::LakeError;
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zstd::bulk::Compressor;
 
@@ -43,26 +43,27 @@ struct Frame {
 /// Observed rows, waiting to be merged.
 pub(crate) struct Spill {
     storage: Storage,
-    dir: PathBuf,
+    pub(super) dir: PathBuf,
     schema: SchemaRef,
     /// The schema with the number of each row.
     numbered: SchemaRef,
     waiting: Vec<RecordBatch>,
     files: Vec<PathBuf>,
     frames: BTreeMap<Month, Vec<Frame>>,
-    observed: Observed,
+    pub(super) observed: Observed,
     /// Observed rows that are in files.
     flushed: u32,
 }
 
 impl Spill {
-    pub(super) fn new(storage: Storage, dir: PathBuf) -> Result<Self, LakeError> {
+    /// A spill in the folder of a staged snapshot.
+    pub(super) fn new(storage: &Storage, staged: &Path) -> Self {
         let schema = Table::Filings.schema();
         let number = Arc::new(Field::new("row", DataType::UInt32, false));
         let numbered = Schema::new(schema.fields().iter().cloned().chain([number]).collect::<Vec<_>>());
-        Ok(Self {
-            storage,
-            dir,
+        Self {
+            storage: storage.clone(),
+            dir: staged.join("spill"),
             schema,
             numbered: Arc::new(numbered),
             waiting: Vec::new(),
@@ -70,7 +71,7 @@ impl Spill {
             frames: BTreeMap::new(),
             observed: Observed::default(),
             flushed: 0,
-        })
+        }
     }
 
     /// Adds observed rows; `changed_at` says when they were observed.
@@ -143,10 +144,25 @@ impl Spill {
     }
 
     /// Writes what is still in memory and finds the newest observation of each business.
-    pub(super) fn finish(mut self) -> Result<SpilledFilings, LakeError> {
+    pub(super) fn finish(&mut self) -> Result<(), LakeError> {
         self.flush()?;
         self.observed.dedupe();
-        Ok(SpilledFilings(self))
+        Ok(())
+    }
+
+    /// The months of the observed rows, once all are written.
+    pub(super) fn months(&self) -> BTreeSet<Month> {
+        self.frames.keys().copied().collect()
+    }
+
+    /// The observed rows of a month, each business once.
+    pub(super) fn month(&self, month: Month) -> Result<RecordBatch, LakeError> {
+        let (mut batches, mut packed) = (Vec::new(), Vec::new());
+        for frame in self.frames.get(&month).into_iter().flatten() {
+            let frame = self.read_frame(frame, &mut packed)?;
+            batches.extend(self.newest(frame).map_err(LakeError::arrow("read spilled rows"))?);
+        }
+        concat_batches(&self.schema, &batches).map_err(LakeError::arrow("join spilled rows"))
     }
 
     /// The unpacked bytes of a frame. `packed` is room that the next frame uses again: the system clears the pages of new room.
@@ -171,38 +187,6 @@ impl Spill {
             newest.push(if is_newest.has_false() { filter_record_batch(&rows, &is_newest)? } else { rows });
         }
         Ok(newest)
-    }
-}
-
-/// All observed rows, each business once.
-pub(super) struct SpilledFilings(Spill);
-
-impl SpilledFilings {
-    pub(super) fn read(&self) -> u64 {
-        self.0.observed.len().into()
-    }
-
-    pub(super) fn months(&self) -> BTreeSet<Month> {
-        self.0.frames.keys().copied().collect()
-    }
-
-    pub(super) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
-        self.0.observed.newest()
-    }
-
-    /// Drops the observations of businesses of which the lake has newer ones.
-    pub(super) fn forget(&mut self, ids: &BTreeSet<i64>) {
-        self.0.observed.forget(ids);
-    }
-
-    /// The observed rows of a month, each business once.
-    pub(super) fn month(&self, month: Month) -> Result<RecordBatch, LakeError> {
-        let (mut batches, mut packed) = (Vec::new(), Vec::new());
-        for frame in self.0.frames.get(&month).into_iter().flatten() {
-            let frame = self.0.read_frame(frame, &mut packed)?;
-            batches.extend(self.0.newest(frame).map_err(LakeError::arrow("read spilled rows"))?);
-        }
-        concat_batches(&self.0.schema, &batches).map_err(LakeError::arrow("join spilled rows"))
     }
 }
 

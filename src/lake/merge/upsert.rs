@@ -43,16 +43,16 @@ impl Staging {
             let what = "they are spilled and merged by month".to_owned();
             return Err(LakeError::Schema { table: table.name().to_owned(), what });
         }
-        if table == Table::Changes {
-            return self.append_changes(rows, &[]);
-        }
         let mut replaced = replaced.clone();
         if table == Table::Officers {
             let ids: &Int64Array = typed_column(rows, table, "business_id")?;
             replaced.extend(ids.values());
         }
         let existing = self.read(table, self.of_table(table.name()).iter())?;
-        self.upsert_file(table, &existing, rows, &Dropped::OfBusinesses(replaced), |_| true)
+        let ids: Option<&Int64Array> =
+            if replaced.is_empty() { None } else { Some(typed_column(&existing, table, "business_id")?) };
+        let is_dropped = |row| ids.is_some_and(|ids| replaced.contains(&ids.value(row)));
+        self.upsert_file(table, &existing, rows, is_dropped, |_| true)
     }
 
     /// As [`Staging::merge`]; rows that are not among `rows` are dropped.
@@ -63,7 +63,7 @@ impl Staging {
     pub fn replace(&mut self, table: Table, rows: &RecordBatch) -> Result<TableDelta, LakeError> {
         check_schema(&rows.schema(), &table.schema(), table.name())?;
         let existing = self.read(table, self.of_table(table.name()).iter())?;
-        self.upsert_file(table, &existing, rows, &Dropped::All, |_| true)
+        self.upsert_file(table, &existing, rows, |_| true, |_| true)
     }
 
     /// Merges observations into the history of `latest`, which then has those of the newest day.
@@ -89,52 +89,39 @@ impl Staging {
         Ok((self.replace(latest, &newest)?, merged))
     }
 
-    /// Upserts rows into the `existing` ones, which are those of the files that `is_old` picks. One file replaces those.
+    /// Upserts rows into the `existing` ones, which are those of the files that `is_old` picks. One file replaces those. An existing
+    /// row that does not arrive again is dropped if `is_dropped` picks it.
     pub(super) fn upsert_file(
         &mut self,
         table: Table,
         existing: &RecordBatch,
         rows: &RecordBatch,
-        dropped: &Dropped,
+        is_dropped: impl Fn(usize) -> bool,
         is_old: impl Fn(&StagedFile) -> bool,
     ) -> Result<TableDelta, LakeError> {
-        let (merged, delta) = upsert(table, existing, rows, dropped)?;
+        let (merged, delta) = upsert(table, existing, rows, is_dropped)?;
         // A table without rows has a file too.
         let is_there = !self.of_table(table.name()).is_empty();
         if let Some(merged) = merged.or_else(|| (!is_there).then(|| existing.clone())) {
-            let file = self.write(Some(table), table.name(), &sort_batch(table, &merged)?, "")?;
+            let merged = sort_batch(table, &merged)?;
+            let file = self.part_writer().write(Some(table), table.name(), &merged, "")?;
             self.swap(table.name(), is_old, Some(file))?;
         }
         Ok(TableDelta { total: self.rows(table.name()), ..delta })
     }
 }
 
-/// Rows of a table that are dropped unless they arrive.
-pub(super) enum Dropped {
-    OfBusinesses(BTreeSet<i64>),
-    All,
-}
-
-/// Columns that every reading changes; alone they are no reason for a new file.
-const fn freshness(table: Table) -> &'static [&'static str] {
-    match table {
-        Table::Coverage => &["checked_at"],
-        _ => &[],
-    }
-}
-
-/// Upserts `arrived` into `existing`; of rows with the same key the last one in `arrived` wins. Returns the rows, unsorted: none when nothing differs but a column of
-/// [`freshness`].
+/// Upserts `arrived` into `existing`; of rows with the same key the last one in `arrived` wins. Returns the rows, unsorted: none when nothing
+/// differs that counts.
 fn upsert(
     table: Table,
     existing: &RecordBatch,
     arrived: &RecordBatch,
-    dropped: &Dropped,
+    is_dropped: impl Fn(usize) -> bool,
 ) -> Result<(Option<RecordBatch>, TableDelta), LakeError> {
     let (old_keys, new_keys) = (keys(table, existing)?, keys(table, arrived)?);
     let newest: HashMap<Row<'_>, usize> = new_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
     let (values, instants) = comparators(table, existing, arrived)?;
-    let dropped = dropped.rows(table, existing)?;
     let mut delta = TableDelta { read: arrived.num_rows() as u64, ..TableDelta::default() };
     let (mut picks, mut has_news) = (Vec::new(), false);
     let mut is_known = vec![false; arrived.num_rows()];
@@ -147,7 +134,7 @@ fn upsert(
                 delta.changed += u64::from(is_changed);
                 has_news = has_news || is_changed || differs(&instants, row, at);
             }
-            None if dropped.as_ref().is_some_and(|dropped| dropped[row]) => delta.vanished += 1,
+            None if is_dropped(row) => delta.vanished += 1,
             None => picks.push((0, row)),
         }
     }
@@ -164,20 +151,6 @@ fn upsert(
     Ok((Some(rows.map_err(LakeError::arrow("merge rows"))?), delta))
 }
 
-impl Dropped {
-    /// Whether each row is dropped; none when no row is.
-    fn rows(&self, table: Table, existing: &RecordBatch) -> Result<Option<Vec<bool>>, LakeError> {
-        match self {
-            Self::All => Ok(Some(vec![true; existing.num_rows()])),
-            Self::OfBusinesses(none) if none.is_empty() => Ok(None),
-            Self::OfBusinesses(replaced) => {
-                let ids: &Int64Array = typed_column(existing, table, "business_id")?;
-                Ok(Some(ids.values().iter().map(|id| replaced.contains(id)).collect()))
-            }
-        }
-    }
-}
-
 /// Comparators of the columns that count: first those of values, then those of timestamps.
 fn comparators(
     table: Table,
@@ -187,7 +160,8 @@ fn comparators(
     let (mut values, mut instants) = (Vec::new(), Vec::new());
     for field in table.schema().fields() {
         let name = field.name().as_str();
-        if freshness(table).contains(&name) {
+        // Every reading of a day changes this; alone it is no reason for a new file.
+        if table == Table::Coverage && name == "checked_at" {
             continue;
         }
         let compare = make_comparator(column(old, name)?, column(new, name)?, SortOptions::default());

@@ -55,10 +55,12 @@ pub struct RawArchive {
     dir: PathBuf,
     storage: Storage,
     segments: Vec<PathBuf>,
-    pages: Vec<PageLocation>,
-    /// key → occurrence → position in `pages`.
-    index: HashMap<String, HashMap<u32, usize>>,
-    tail: Option<(StoredFile, u64)>,
+    /// key → occurrence → page.
+    pages: HashMap<String, HashMap<u32, PageLocation>>,
+    /// The last segment, while records are appended to it.
+    tail: Option<StoredFile>,
+    /// Bytes of the last segment up to the end of its last intact record.
+    intact: u64,
     /// Kept for its memory, which is larger than a page.
     compressor: Option<Compressor<'static>>,
     chunks: Option<ChunkUpload>,
@@ -72,10 +74,6 @@ pub struct RawArchive {
 
 impl RawArchive {
     /// Opens the archive in `dir`; creates a missing folder. Checks every page and truncates torn tails.
-    pub fn open(dir: &Path) -> Result<Self, LakeError> {
-        Self::open_on(dir, Storage::default(), None)
-    }
-
     pub(super) fn open_on(
         dir: &Path,
         storage: Storage,
@@ -103,9 +101,9 @@ impl RawArchive {
             dir: dir.to_path_buf(),
             storage,
             segments,
-            pages: Vec::new(),
-            index: HashMap::new(),
+            pages: HashMap::new(),
             tail: None,
+            intact: 0,
             compressor: None,
             chunks: None,
             not_uploaded: 0,
@@ -136,6 +134,7 @@ impl RawArchive {
                 }
             }
         }
+        self.intact = intact as u64;
         if intact < bytes.len() {
             self.torn.push((path.clone(), intact as u64));
         }
@@ -147,24 +146,13 @@ impl RawArchive {
     }
 
     fn note(&mut self, page: PageLocation) {
-        let occurrences = self.index.entry(page.header.key.clone()).or_default();
-        occurrences.insert(page.header.occurrence, self.pages.len());
-        self.pages.push(page);
+        let occurrences = self.pages.entry(page.header.key.clone()).or_default();
+        occurrences.insert(page.header.occurrence, page);
     }
 
     /// Segments with damage before their last intact page, and the damaged bytes of each.
     pub(crate) fn damaged(&self) -> &[(PathBuf, u64)] {
         &self.damaged
-    }
-
-    /// Number of pages that count.
-    pub fn len(&self) -> usize {
-        self.index.values().map(HashMap::len).sum()
-    }
-
-    /// Whether no page counts.
-    pub fn is_empty(&self) -> bool {
-        self.index.is_empty()
     }
 
     /// Archives a page. `key` is the request (`GET /v1/…?…`), `occurrence` its count in this run; the same pair again
@@ -193,8 +181,7 @@ impl RawArchive {
         let offset = offset + (record.len() - packed.len()) as u64;
         self.note(PageLocation { segment: self.segments.len() - 1, offset, header });
         self.not_uploaded += 1;
-        let is_full = self.not_uploaded >= CHUNK_PAGES
-            || self.tail.as_ref().is_some_and(|(_, length)| *length >= CHUNK_BYTES);
+        let is_full = self.not_uploaded >= CHUNK_PAGES || self.intact >= CHUNK_BYTES;
         if is_full && self.chunks.is_some() { self.sync() } else { Ok(()) }
     }
 
@@ -213,29 +200,30 @@ impl RawArchive {
     /// Appends a record to the last segment, or to a new one, and returns its offset. After a failure the segment stays as
     /// it is: its torn record does not count, and the next record goes to a new segment.
     fn write(&mut self, record: &[u8]) -> Result<u64, LakeError> {
-        let (mut file, offset) = match self.tail.take() {
-            Some((file, length)) if length < SEGMENT_BYTES => (file, length),
+        let mut file = match self.tail.take() {
+            Some(file) if self.intact < SEGMENT_BYTES => file,
             _ => self.next_segment()?,
         };
         file.write_all(record).map_err(LakeError::storage("write", &self.tail_path()))?;
-        self.tail = Some((file, offset + record.len() as u64));
+        self.tail = Some(file);
+        let offset = self.intact;
+        self.intact += record.len() as u64;
         Ok(offset)
     }
 
-    fn next_segment(&mut self) -> Result<(StoredFile, u64), LakeError> {
+    fn next_segment(&mut self) -> Result<StoredFile, LakeError> {
         // An uploaded chunk never changes.
-        if let (Some(last), None, None) = (self.segments.last(), &self.tail, &self.chunks) {
+        if let (Some(last), None) = (self.segments.last(), &self.chunks) {
             let length = fs::metadata(last).map_err(LakeError::storage("read", last))?.len();
-            let newest = self.pages.iter().rev().find(|page| page.segment + 1 == self.segments.len());
-            let intact = newest.map_or(0, |page| page.offset + page.header.packed_bytes);
-            if length < SEGMENT_BYTES && length == intact {
-                return Ok((self.storage.append(last)?, length));
+            if length < SEGMENT_BYTES && length == self.intact {
+                return self.storage.append(last);
             }
         }
         let path = self.dir.join(format!("{:06}.zst", self.last_number() + 1));
         let file = self.storage.append(&path)?;
         self.segments.push(path);
-        Ok((file, 0))
+        self.intact = 0;
+        Ok(file)
     }
 
     fn last_number(&self) -> u64 {
@@ -245,7 +233,7 @@ impl RawArchive {
 
     /// Makes appended pages outlive the machine: syncs them, and uploads them to an object store.
     pub fn sync(&mut self) -> Result<(), LakeError> {
-        self.tail.as_ref().map_or(Ok(()), |(file, _)| file.sync())?;
+        self.tail.as_ref().map_or(Ok(()), StoredFile::sync)?;
         self.storage.sync_dir(&self.dir)?;
         if let Some(chunks) = &mut self.chunks {
             (self.tail, self.not_uploaded) = (None, 0);
@@ -260,20 +248,8 @@ impl RawArchive {
     ///
     /// [`LakeError::Storage`]; [`LakeError::Damaged`] when the page was damaged after the archive was opened.
     pub fn get(&self, key: &str, occurrence: u32) -> Result<Option<RawPage>, LakeError> {
-        let at = self.index.get(key).and_then(|occurrences| occurrences.get(&occurrence));
-        at.map(|at| self.read(&self.pages[*at])).transpose()
-    }
-
-    /// Every page that counts, in order of arrival: key, occurrence, page.
-    pub fn iter(&self) -> impl Iterator<Item = Result<(&str, u32, RawPage), LakeError>> {
-        let newest = self.pages.iter().enumerate().filter(|(at, location)| {
-            let occurrences = self.index.get(&location.header.key);
-            occurrences.and_then(|occurrences| occurrences.get(&location.header.occurrence)) == Some(at)
-        });
-        newest.map(|(_, location)| {
-            let Header { key, occurrence, .. } = &location.header;
-            self.read(location).map(|page| (key.as_str(), *occurrence, page))
-        })
+        let page = self.pages.get(key).and_then(|occurrences| occurrences.get(&occurrence));
+        page.map(|page| self.read(page)).transpose()
     }
 
     fn read(&self, location: &PageLocation) -> Result<RawPage, LakeError> {
@@ -293,6 +269,17 @@ impl RawArchive {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl RawArchive {
+        pub(crate) fn open(dir: &Path) -> Result<Self, LakeError> {
+            Self::open_on(dir, Storage::default(), None)
+        }
+
+        /// Number of pages that count.
+        pub(crate) fn len(&self) -> usize {
+            self.pages.values().map(HashMap::len).sum()
+        }
+    }
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).expect("an instant")
@@ -318,9 +305,8 @@ mod tests {
         assert_eq!(archive.get("GET /v1/x?a=1", 1).expect("read"), Some(page));
         assert_eq!(archive.get("GET /v1/x?a=1", 9).expect("read"), None);
         archive.append("GET /v1/x?a=1", 1, 503, at(9), b"").expect("kept");
-        let seen: Vec<_> = archive.iter().map(|page| page.map(|(_, at, page)| (at, page.status))).collect();
-        let seen = seen.into_iter().collect::<Result<Vec<_>, _>>().expect("read");
-        assert_eq!(seen, [(0, 200), (2, 200), (1, 503)]);
+        let status = |at| archive.get("GET /v1/x?a=1", at).expect("read").expect("kept").status;
+        assert_eq!(([0, 1, 2].map(status), archive.len()), ([200, 503, 200], 3));
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 1, "few big files");
     }
 

@@ -3,7 +3,7 @@
 use super::run_dir::RunDir;
 use crate::lake::backend::disk::{self, StoredFile};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::QUARANTINE;
+use crate::lake::format::layout::{QUARANTINE, folder_of};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -49,12 +49,10 @@ impl Quarantine {
 
     /// Opens the file. Ends a torn line that a kill left, so that the next record gets a line of its own.
     fn open(&mut self) -> Result<StoredFile, LakeError> {
-        if let Some(folder) = self.path.parent() {
-            self.run.storage.create_durable_dir_all(folder)?;
-        }
+        self.run.lake.storage.create_durable_dir_all(folder_of(&self.path))?;
         let bytes = disk::read(&self.path)?.unwrap_or_default();
         self.kept.extend(bytes.split(|byte| *byte == b'\n').map(blake3::hash));
-        let mut file = self.run.storage.append(&self.path)?;
+        let mut file = self.run.lake.storage.append(&self.path)?;
         if bytes.last().is_some_and(|last| *last != b'\n') {
             file.write_all(b"\n").map_err(LakeError::storage("write", &self.path))?;
         }
@@ -65,10 +63,8 @@ impl Quarantine {
     pub fn sync(&self) -> Result<(), LakeError> {
         let Some(file) = &self.file else { return Ok(()) };
         file.sync()?;
-        if let Some(folder) = self.path.parent() {
-            self.run.storage.sync_dir(folder)?;
-        }
-        self.run.backend.upload(&self.path, &self.run.name_in_lake(&format!("{QUARANTINE}/{RECORDS}")))
+        self.run.lake.storage.sync_dir(folder_of(&self.path))?;
+        self.run.lake.backend.upload(&self.path, &self.run.name_in_lake(&format!("{QUARANTINE}/{RECORDS}")))
     }
 }
 

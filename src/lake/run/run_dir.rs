@@ -2,8 +2,7 @@
 
 use super::page_archive::RawArchive;
 use crate::contract::eastern::eastern_day;
-use crate::lake::backend::disk::{self, Storage};
-use crate::lake::backend::protocol::Backend;
+use crate::lake::backend::disk;
 use crate::lake::backend::remote_cache::ChunkUpload;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, COMMITS, COPIES, JOURNAL, QUARANTINE, RAW, RECORD, SUMMARY};
@@ -30,8 +29,7 @@ const BEGAN_HERE: &str = "began-here";
 pub struct RunDir {
     run_id: String,
     dir: PathBuf,
-    pub(super) storage: Storage,
-    pub(super) backend: Arc<dyn Backend>,
+    pub(super) lake: Lake,
 }
 
 impl Lake {
@@ -45,8 +43,7 @@ impl Lake {
     /// The folder of a run as it is; creates nothing.
     pub(crate) fn existing_run(&self, run_id: &str) -> Result<RunDir, LakeError> {
         layout::check_run_id(run_id)?;
-        let (dir, storage) = (self.layout.run(run_id), self.storage.clone());
-        Ok(RunDir { run_id: run_id.to_owned(), dir, storage, backend: Arc::clone(&self.backend) })
+        Ok(RunDir { run_id: run_id.to_owned(), dir: self.layout.run(run_id), lake: self.clone() })
     }
 
     /// The records of runs, oldest first: all in a folder, at least the newest 20 in an object store.
@@ -117,9 +114,9 @@ impl RunDir {
     }
 
     /// As [`RunDir::record`], as it is stored, ignoring the working copy: for a verification.
-    pub(crate) fn stored_record(&self, lake: &Lake) -> Result<Option<RunRecord>, LakeError> {
-        let path = lake.path_for_user(&self.dir.join(RECORD));
-        let bytes = self.backend.read(&self.name_in_lake(RECORD))?;
+    pub(crate) fn stored_record(&self) -> Result<Option<RunRecord>, LakeError> {
+        let path = self.lake.path_for_user(&self.dir.join(RECORD));
+        let bytes = self.lake.backend.read(&self.name_in_lake(RECORD))?;
         bytes.map(|bytes| decoded(&self.run_id, &bytes, &path)).transpose()
     }
 
@@ -137,10 +134,10 @@ impl RunDir {
     pub fn begin(&self, record: &RunRecord) -> Result<(), LakeError> {
         let is_new = self.record()?.is_none();
         let bytes = sealed(record).map_err(LakeError::storage("write", &self.dir.join(RECORD)))?;
-        if is_new && self.backend.remote_url().is_some() {
-            self.storage.replace(&self.dir.join(BEGAN_HERE), b"")?;
+        if is_new && self.lake.is_remote() {
+            self.lake.storage.replace(&self.dir.join(BEGAN_HERE), b"")?;
         }
-        if is_new && !self.backend.create(&self.name_in_lake(RECORD), &bytes)? {
+        if is_new && !self.lake.backend.create(&self.name_in_lake(RECORD), &bytes)? {
             let holder = "a run of another machine with the same id".to_owned();
             return Err(LakeError::Held { holder });
         }
@@ -160,7 +157,7 @@ impl RunDir {
     /// Replaces a file of the run atomically, and uploads it.
     fn write(&self, name: &str, bytes: io::Result<Vec<u8>>) -> Result<(), LakeError> {
         let bytes = bytes.map_err(LakeError::storage("write", &self.dir.join(name)))?;
-        self.backend.write(&self.name_in_lake(name), &bytes)
+        self.lake.backend.write(&self.name_in_lake(name), &bytes)
     }
 
     pub(super) fn name_in_lake(&self, name: &str) -> String {
@@ -202,7 +199,7 @@ impl RunDir {
         now: Timestamp,
     ) -> Result<RunRecord, LakeError> {
         let (started_at, pipeline) = begin_of(&self.run_id).unwrap_or((now, ""));
-        let summary = self.backend.read(&self.name_in_lake(SUMMARY))?;
+        let summary = self.lake.backend.read(&self.name_in_lake(SUMMARY))?;
         let summary = summary.and_then(|bytes| serde_json::from_slice::<Ended>(&bytes).ok());
         let known_day = commit.map(|commit| commit.today).or(summary.as_ref().map(|ended| ended.today));
         let today = known_day.unwrap_or_else(|| eastern_day(started_at));
@@ -230,7 +227,7 @@ impl RunDir {
         let path = self.dir.join(&name);
         let bytes = match disk::read(&path)? {
             Some(bytes) => Some(bytes),
-            None => self.backend.read(&self.name_in_lake(&name))?,
+            None => self.lake.backend.read(&self.name_in_lake(&name))?,
         };
         bytes.map(|bytes| unseal(&bytes, &path)).transpose()
     }
@@ -243,16 +240,16 @@ impl RunDir {
 
     /// The run's raw pages, with those that another machine archived.
     pub fn raw(&self) -> Result<RawArchive, LakeError> {
-        let stored = self.backend.download_pages(&self.run_id)?;
-        let chunks =
-            stored.map(|stored| ChunkUpload::new(Arc::clone(&self.backend), self.name_in_lake(RAW), stored));
-        RawArchive::open_on(&self.dir.join(RAW), self.storage.clone(), chunks)
+        let stored = self.lake.backend.download_pages(&self.run_id)?;
+        let chunks = stored
+            .map(|stored| ChunkUpload::new(Arc::clone(&self.lake.backend), self.name_in_lake(RAW), stored));
+        RawArchive::open_on(&self.dir.join(RAW), self.lake.storage.clone(), chunks)
     }
 
     /// The run's raw pages, read-only: torn or damaged pages do not count, and stay as they are.
     pub fn raw_read_only(&self) -> Result<RawArchive, LakeError> {
-        self.backend.download_pages(&self.run_id)?;
-        RawArchive::open_read_only(&self.dir.join(RAW), self.storage.clone())
+        self.lake.backend.download_pages(&self.run_id)?;
+        RawArchive::open_read_only(&self.dir.join(RAW), self.lake.storage.clone())
     }
 }
 

@@ -5,6 +5,7 @@ use crate::lake::backend::protocol::copy_name;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Layout;
 use crate::lake::format::manifest::{Commit, FORMAT_VERSION, StagedFile};
+use crate::lake::format::sealed_json::sealed;
 use crate::lake::handle::Lake;
 use crate::table::SCHEMA_VERSION;
 use jiff::Timestamp;
@@ -43,7 +44,7 @@ impl Staging {
         }
         self.check_created(created?)?;
         self.lake.show(&commit)?;
-        self.clear();
+        self.lake.storage.discard(&self.dir);
         Ok(commit)
     }
 
@@ -52,7 +53,7 @@ impl Staging {
         let (commit, bytes) = self.place_files(info)?;
         // If this fails, the next lock deletes the placed files.
         self.check_created(self.lake.backend.create(&Layout::pending_name(self.snapshot), &bytes)?)?;
-        self.clear();
+        self.lake.storage.discard(&self.dir);
         Ok(commit)
     }
 
@@ -73,12 +74,6 @@ impl Staging {
 
     fn check_created(&self, is_created: bool) -> Result<(), LakeError> {
         if is_created { Ok(()) } else { Err(LakeError::Conflict { snapshot: self.snapshot }) }
-    }
-
-    fn clear(&self) {
-        if let Err(error) = self.lake.storage.remove_dir_all(&self.dir) {
-            tracing::debug!(path = %self.dir.display(), %error, "the staged files stay until the next recovery");
-        }
     }
 
     fn describe(&self, info: CommitInfo) -> Commit {
@@ -102,7 +97,7 @@ impl Staging {
 
 impl Lake {
     pub(super) fn encoded(&self, commit: &Commit) -> Result<Vec<u8>, LakeError> {
-        commit.encode().map_err(LakeError::storage("write", &self.layout.commit(commit.snapshot)))
+        sealed(commit).map_err(LakeError::storage("write", &self.layout.commit(commit.snapshot)))
     }
 
     /// Points readers to a committed snapshot.

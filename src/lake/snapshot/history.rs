@@ -1,7 +1,7 @@
 //! The snapshots of a lake and their states.
 
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{self, Mark};
+use crate::lake::format::layout::Mark;
 use crate::lake::format::manifest::Commit;
 use crate::lake::handle::Lake;
 use jiff::Timestamp;
@@ -104,9 +104,8 @@ impl Lake {
 
     /// Numbers of the snapshots that are pending review, oldest first.
     pub fn pending_snapshots(&self) -> Result<BTreeSet<u64>, LakeError> {
-        let noted = layout::snapshot_numbers(&self.backend.names("held")?);
         // A kill can leave the note of an accepted snapshot: that one is published.
-        Ok(&noted - &self.backend.commits()?)
+        Ok(&self.backend.numbers("held")? - &self.backend.commits()?)
     }
 
     /// Whether no snapshot was ever made here, neither published nor pending review.

@@ -2,7 +2,7 @@
 //! so that two writers never overwrite each other's marks. A copy in another folder shows when that file is lost.
 
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{self, Mark};
+use crate::lake::format::layout::Mark;
 use crate::lake::format::sealed_json::{is_sealed, sealed};
 use crate::lake::handle::Lake;
 use jiff::Timestamp;
@@ -20,11 +20,8 @@ struct Content {
 impl Lake {
     /// Snapshots with a mark. Only the name of the file or of its copy counts: a damaged or lost pin is still a pin.
     pub(crate) fn marked(&self, mark: Mark) -> Result<BTreeSet<u64>, LakeError> {
-        Ok(&self.numbers_in(mark.folder())? | &self.numbers_in(mark.copies())?)
-    }
-
-    fn numbers_in(&self, folder: &str) -> Result<BTreeSet<u64>, LakeError> {
-        Ok(layout::snapshot_numbers(&self.backend.names(folder)?))
+        let [files, copies] = mark.folders();
+        Ok(&self.backend.numbers(&files)? | &self.backend.numbers(&copies)?)
     }
 
     /// Sets a mark; false when it exists.
@@ -38,8 +35,9 @@ impl Lake {
             Err(error) if error.is_full_disk() => self.storage.put_empty_if_absent(&self.root().join(name)),
             created => created,
         };
-        create(&mark.copy(snapshot))?;
-        create(&mark.file(snapshot))
+        let [file, copy] = mark.files(snapshot);
+        create(&copy)?;
+        create(&file)
     }
 
     /// Writes marks again that a full disk had no room for. What fails is written by the next pruning.
@@ -47,9 +45,9 @@ impl Lake {
         if self.is_remote() {
             return Ok(());
         }
-        let is_empty = |name: &str| self.root().join(name).metadata().is_ok_and(|found| found.len() == 0);
+        let is_empty = |name: &String| self.root().join(name).metadata().is_ok_and(|found| found.len() == 0);
         for snapshot in self.marked(mark)? {
-            if (is_empty(&mark.file(snapshot)) || is_empty(&mark.copy(snapshot)))
+            if mark.files(snapshot).iter().any(is_empty)
                 && let Err(error) = self.renew_mark(mark, snapshot, at)
             {
                 tracing::warn!("the mark of snapshot {snapshot} stays empty: {error}");
@@ -63,18 +61,18 @@ impl Lake {
         if !self.marked(mark)?.contains(&snapshot) {
             return Ok(false);
         }
-        self.backend.remove(&mark.file(snapshot))?;
-        self.backend.remove(&mark.copy(snapshot))?;
+        mark.files(snapshot).iter().try_for_each(|name| self.backend.remove(name))?;
         Ok(true)
     }
 
     /// Writes the file or the copy that a kill did not let a mark get.
     pub(super) fn complete_marks(&self) -> Result<(), LakeError> {
         for mark in Mark::ALL {
-            let (files, copies) = (self.numbers_in(mark.folder())?, self.numbers_in(mark.copies())?);
+            let [files, copies] = mark.folders();
+            let (files, copies) = (self.backend.numbers(&files)?, self.backend.numbers(&copies)?);
             for snapshot in files.symmetric_difference(&copies).copied() {
-                let names = (mark.file(snapshot), mark.copy(snapshot));
-                let (here, missing) = if copies.contains(&snapshot) { (names.1, names.0) } else { names };
+                let [file, copy] = mark.files(snapshot);
+                let (here, missing) = if copies.contains(&snapshot) { (copy, file) } else { (file, copy) };
                 if let Some(bytes) = self.backend.read(&here)?.filter(|bytes| is_sealed(bytes)) {
                     self.backend.create(&missing, &bytes)?;
                 }
@@ -86,29 +84,9 @@ impl Lake {
     /// Writes both files of a mark again.
     pub(crate) fn renew_mark(&self, mark: Mark, snapshot: u64, at: Timestamp) -> Result<(), LakeError> {
         let bytes = content(mark, snapshot, at)?;
-        self.backend.write(&mark.copy(snapshot), &bytes)?;
-        self.backend.write(&mark.file(snapshot), &bytes)
-    }
-
-    /// The damaged files of a mark by name, and what is wrong with each.
-    pub(crate) fn mark_problems(
-        &self,
-        mark: Mark,
-        snapshot: u64,
-    ) -> Result<Vec<(String, &'static str)>, LakeError> {
-        let is_it = |bytes: &[u8]| {
-            let content = serde_json::from_slice::<Content>(bytes);
-            is_sealed(bytes) && content.is_ok_and(|it| (it.snapshot, &*it.mark) == (snapshot, mark.folder()))
-        };
-        let mut problems = Vec::new();
-        for name in [mark.file(snapshot), mark.copy(snapshot)] {
-            match self.backend.read(&name)? {
-                None => problems.push((name, "the file is missing")),
-                Some(bytes) if !is_it(&bytes) => problems.push((name, "it is not what was written")),
-                Some(_) => {}
-            }
-        }
-        Ok(problems)
+        let [file, copy] = mark.files(snapshot);
+        self.backend.write(&copy, &bytes)?;
+        self.backend.write(&file, &bytes)
     }
 
     /// Pins a snapshot: it is never pruned. False when it was pinned already.
@@ -143,8 +121,14 @@ impl Lake {
     }
 }
 
+/// Whether a file is what was written for a mark.
+pub(in crate::lake) fn is_mark(bytes: &[u8], mark: Mark, snapshot: u64) -> bool {
+    let content = serde_json::from_slice::<Content>(bytes);
+    is_sealed(bytes) && content.is_ok_and(|it| (it.snapshot, &*it.mark) == (snapshot, mark.folder()))
+}
+
 fn content(mark: Mark, snapshot: u64, at: Timestamp) -> Result<Vec<u8>, LakeError> {
-    let name = mark.file(snapshot);
+    let [name, _] = mark.files(snapshot);
     let content = Content { snapshot, mark: mark.folder().to_owned(), at };
     sealed(&content).map_err(LakeError::storage("write", Path::new(&name)))
 }

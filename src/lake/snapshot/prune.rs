@@ -2,7 +2,7 @@
 //! be killed and repeated.
 
 use super::history::{SnapshotEntry, SnapshotState};
-use super::retention::{Kept, Retention};
+use super::retention::Retention;
 use super::write_lock::LakeLock;
 use crate::contract::eastern::plus_days;
 use crate::lake::error::LakeError;
@@ -13,6 +13,9 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeSet;
+
+/// Folders of a run that are deleted together.
+const PAGES: [&str; 3] = [RAW, COPIES, JOURNAL];
 
 /// What a pruning may delete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,10 +54,7 @@ impl Lake {
         let history = self.history()?;
         let newest = history.iter().find(|entry| entry.current).map(|entry| entry.snapshot);
         let published = history.iter().filter(|entry| entry.state == SnapshotState::Published);
-        let kept: Vec<Kept> = published
-            .map(|entry| Kept { snapshot: entry.snapshot, day: entry.today, pinned: entry.pinned })
-            .collect();
-        let expired = rules.keep.expired(&kept);
+        let expired = rules.keep.expired(&published.collect::<Vec<_>>());
         let is_overtaken = |entry: &&SnapshotEntry| {
             entry.state == SnapshotState::Pending && entry.parent != newest && !entry.pinned
         };
@@ -92,7 +92,7 @@ impl Lake {
     }
 
     fn has_raw(&self, run_id: &str) -> Result<bool, LakeError> {
-        for folder in [RAW, COPIES, JOURNAL] {
+        for folder in PAGES {
             if !self.backend.names(&format!("runs/{run_id}/{folder}"))?.is_empty() {
                 return Ok(true);
             }
@@ -133,15 +133,13 @@ impl Lake {
     fn drop_raw(&self, run_id: &str) -> Result<(), LakeError> {
         let run = self.run(run_id)?;
         let drop_folders = || {
-            [RAW, COPIES, JOURNAL].iter().try_for_each(|folder| {
+            PAGES.iter().try_for_each(|folder| {
                 self.backend.remove_folder(&format!("runs/{run_id}/{folder}"))?;
                 self.storage.remove_dir_all(&run.path().join(folder))
             })
         };
         if let Some(mut record) = run.record()? {
-            let is_raw = |path: &str| {
-                [RAW, COPIES, JOURNAL].iter().any(|folder| path.starts_with(&format!("{folder}/")))
-            };
+            let is_raw = |path: &str| PAGES.iter().any(|folder| path.starts_with(&format!("{folder}/")));
             record.files.retain(|file| !is_raw(&file.path));
             record.raw_pruned = true;
             match run.write_record(&record) {

@@ -21,8 +21,7 @@ const ROLLBACK: &str = "rollback";
 
 impl Lake {
     pub(crate) fn pending_commit(&self, snapshot: u64) -> Result<Commit, LakeError> {
-        let bytes = self.backend.read(&Layout::pending_name(snapshot))?;
-        self.decoded(snapshot, bytes, &self.layout.pending_commit(snapshot))
+        self.stored_commit(&Layout::pending_name(snapshot), snapshot)
     }
 
     /// Publishes a snapshot that is pending review: creates its commit and points readers to it. Its files stay where

@@ -34,12 +34,26 @@ pub struct TableDelta {
     pub total: u64,
 }
 
+impl TableDelta {
+    /// Adds what a later merge of the same run did.
+    pub(crate) fn add(&mut self, later: &Self) {
+        self.read += later.read;
+        self.added += later.added;
+        self.changed += later.changed;
+        self.vanished += later.vanished;
+        self.returned += later.returned;
+        self.total = later.total;
+    }
+}
+
 /// A new snapshot being made, in `runs/<run_id>/staged`.
 ///
 /// Readers see nothing of it before [`Staging::commit`]. Dropped without it, it leaves files that the next lock deletes.
 pub struct Staging {
     pub(crate) lake: Lake,
+    /// The run that makes it.
     pub(crate) run_id: String,
+    /// Number the snapshot will have.
     pub(crate) snapshot: u64,
     pub(crate) parent: Option<Commit>,
     pub(crate) restores: Option<u64>,
@@ -139,16 +153,6 @@ fn without(mut commit: Commit, digests: &BTreeSet<&str>) -> Commit {
 }
 
 impl Staging {
-    /// Number the snapshot will have.
-    pub fn snapshot(&self) -> u64 {
-        self.snapshot
-    }
-
-    /// The run that makes it.
-    pub(crate) fn run_id(&self) -> &str {
-        &self.run_id
-    }
-
     /// The commit this snapshot is made from.
     pub fn parent(&self) -> Option<&Commit> {
         self.parent.as_ref()
@@ -199,7 +203,7 @@ impl Staging {
         for table in tables {
             if self.of_table(table.name()).is_empty() {
                 let rows = RecordBatch::new_empty(table.schema());
-                let file = self.write(Some(table), table.name(), &rows, "")?;
+                let file = self.part_writer().write(Some(table), table.name(), &rows, "")?;
                 self.swap(table.name(), |_| false, Some(file))?;
             }
         }
@@ -230,17 +234,6 @@ impl Staging {
         concat_batches(&table.schema(), &batches).map_err(LakeError::arrow("join rows"))
     }
 
-    /// Writes rows to a part file in `folder` of the staged snapshot. `about`, if any, describes the file in its metadata.
-    pub(crate) fn write(
-        &self,
-        table: Option<Table>,
-        folder: &str,
-        rows: &RecordBatch,
-        about: &str,
-    ) -> Result<StagedFile, LakeError> {
-        self.part_writer().write(table, folder, rows, about)
-    }
-
     /// Replaces the files that `is_old` picks by `file`; those of them that were staged before are deleted.
     pub(crate) fn swap(
         &mut self,
@@ -265,21 +258,15 @@ impl Staging {
     ///
     /// Types that not every reader of the lake knows are widened: unsigned and short integers, large and view
     /// strings, dictionaries, naive timestamps (taken as UTC).
-    pub fn aggregate_file(&mut self, name: &str, path: &Path, about: &str) -> Result<TableDelta, LakeError> {
+    pub fn aggregate_file(&mut self, name: &str, path: &Path, about: &str) -> Result<(), LakeError> {
         self.aggregate(name, &read_batch(path, None)?, about)
     }
 
     /// Sets an aggregate, `agg_<name>`, to these rows, in this order. Equal rows with the same description keep their
     /// file.
-    pub fn aggregate(
-        &mut self,
-        name: &str,
-        rows: &RecordBatch,
-        about: &str,
-    ) -> Result<TableDelta, LakeError> {
+    pub fn aggregate(&mut self, name: &str, rows: &RecordBatch, about: &str) -> Result<(), LakeError> {
         let table = layout::aggregate_folder(name)?;
         let rows = plain_types(&table, rows)?;
-        let count = rows.num_rows() as u64;
         let is_same = match self.of_table(&table) {
             [file] => {
                 check_kept(file)?;
@@ -289,10 +276,10 @@ impl Staging {
             _ => false,
         };
         if !is_same {
-            let file = self.write(None, &table, &rows, about)?;
+            let file = self.part_writer().write(None, &table, &rows, about)?;
             self.swap(&table, |_| true, Some(file))?;
         }
-        Ok(TableDelta { read: count, total: count, ..TableDelta::default() })
+        Ok(())
     }
 
     /// Drops the aggregates that are not in `names`: their definition is gone.

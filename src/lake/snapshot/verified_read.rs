@@ -98,11 +98,6 @@ pub fn check_snapshot_folder(folder: &Path) -> Result<Option<Commit>, LakeError>
     let commit = Commit::decode(&bytes, &path)?;
     let files: Vec<&FileEntry> =
         Table::ALL.iter().flat_map(|table| commit.files(Some(table.name()))).collect();
-    check_digests(&folder, &files)?;
+    files.par_iter().try_for_each(|file| check_digest(&folder.join(&file.path), file))?;
     Ok(Some(commit))
-}
-
-/// Checks the size and digest of files in a folder, on all cores.
-fn check_digests(folder: &Path, files: &[&FileEntry]) -> Result<(), LakeError> {
-    files.par_iter().try_for_each(|file| check_digest(&folder.join(&file.path), file))
 }

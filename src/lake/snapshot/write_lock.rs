@@ -11,14 +11,6 @@ use std::io::{Seek, Write};
 #[derive(Debug)]
 pub struct LakeLock {
     file: File,
-    repair: Repair,
-}
-
-impl LakeLock {
-    /// What was repaired when the lock was taken.
-    pub fn repair(&self) -> &Repair {
-        &self.repair
-    }
 }
 
 impl Drop for LakeLock {
@@ -31,12 +23,6 @@ impl Drop for LakeLock {
 }
 
 impl Lake {
-    /// The lock, after a repair of what a killed run left.
-    pub(in crate::lake) fn recovered(&self, mut lock: LakeLock) -> Result<LakeLock, LakeError> {
-        lock.repair = self.recover(&lock)?;
-        Ok(lock)
-    }
-
     /// Repairs what a killed run left.
     pub(crate) fn recover(&self, _lock: &LakeLock) -> Result<Repair, LakeError> {
         let repair = self.backend.recover()?;
@@ -56,7 +42,7 @@ impl Lake {
         for folder in [layout.state(), layout.commits(), layout.snapshots(), layout.runs()] {
             self.storage.create_durable_dir_all(&folder)?;
         }
-        let mut lock = LakeLock { file: take(layout)?, repair: Repair::default() };
+        let mut lock = LakeLock { file: take(layout)? };
         match write_holder(&mut lock.file, &format!("run {run_id}, {holder}"))
             .map_err(LakeError::storage("write", &layout.lock()))
         {

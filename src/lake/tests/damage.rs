@@ -193,7 +193,7 @@ fn pointer_to_a_pending_snapshot_does_not_publish_it() -> Result {
     drop(lock);
     fs::remove_file(root.path().join("current")).expect("removed");
     std::os::unix::fs::symlink(Layout::current_target(4), root.path().join("current")).expect("a link");
-    assert_eq!(lake.lock("r5", "test")?.repair().shown, Some(3));
+    assert_eq!(repaired_by_lock(&lake, "r5")?.shown, Some(3));
     assert_eq!((lake.shown(), lake.commits()?), (Some(3), vec![1, 2, 3]));
     Ok(())
 }
@@ -235,7 +235,7 @@ fn lost_newest_commit_is_written_again_also_after_the_number_of_a_pending_snapsh
     fs::create_dir_all(&copies[1]).expect("a folder");
     fs::write(copies[1].join("000005.json"), sealed(&stale).expect("sealed")).expect("written");
     fs::remove_file(&path).expect("removed");
-    assert!(lake.lock("r6", "test")?.repair().is_empty());
+    assert_eq!(repaired_by_lock(&lake, "r6")?, Repair::default());
     assert_eq!(fs::read(&path).expect("a commit"), commit);
     assert_eq!((lake.shown(), state(&lake)?), (Some(5), rows));
     assert_eq!(lake.audit()?.problems, []);

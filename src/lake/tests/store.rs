@@ -110,7 +110,7 @@ fn readers_find_the_newest_snapshot_also_with_a_stale_pointer() -> Result {
     objects.write("latest.json", &first.bytes)?;
     let other_machine = place.other_machine().open()?;
     assert_eq!(other_machine.current()?.map(|commit| commit.snapshot), Some(2));
-    assert_eq!(other_machine.lock("r3", "test")?.repair().shown, Some(2));
+    assert_eq!(repaired_by_lock(&other_machine, "r3")?.shown, Some(2));
     assert_eq!(latest()["snapshot"], 2);
     objects.write("latest.json", b"torn")?;
     assert_eq!(place.other_machine().open()?.current()?.map(|commit| commit.snapshot), Some(2));

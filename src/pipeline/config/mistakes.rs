@@ -13,26 +13,13 @@ const MOST: usize = 20;
 /// Characters of a line that are shown before and after the begin of the place.
 const AROUND: usize = 200;
 
-/// Words that others use for a value, and the value.
-const SYNONYMS: [(&str, &str); 18] = [
-    ("from", "days"),
-    ("to", "days"),
-    ("since", "days"),
-    ("start", "days"),
-    ("window", "days"),
-    ("warn", "tell"),
-    ("warning", "tell"),
-    ("log", "tell"),
-    ("ignore", "tell"),
-    ("error", "fail"),
-    ("abort", "fail"),
-    ("stop", "fail"),
-    ("pause", "hold"),
-    ("review", "hold"),
-    ("address", "base_url"),
-    ("endpoint", "base_url"),
-    ("host", "base_url"),
-    ("url", "base_url"),
+/// A key or value, and the words that others use for it.
+const SYNONYMS: [(&str, &[&str]); 5] = [
+    ("days", &["from", "to", "since", "start", "window"]),
+    ("tell", &["warn", "warning", "log", "ignore"]),
+    ("fail", &["error", "abort", "stop"]),
+    ("hold", &["pause", "review"]),
+    ("base_url", &["address", "endpoint", "host", "url"]),
 ];
 
 /// Types in the TOML reader's words, and in a person's.
@@ -234,7 +221,7 @@ fn near(problem: &str) -> Option<String> {
     let mut quoted = problem.split('`').skip(1).step_by(2);
     let wrong = quoted.next()?;
     let right: Vec<&str> = quoted.collect();
-    let synonym = SYNONYMS.iter().find(|(word, value)| *word == wrong && right.contains(value));
-    let near = synonym.map(|(_, value)| *value).or_else(|| nearest(wrong, right, NEAR));
+    let synonym = SYNONYMS.iter().find(|(value, words)| words.contains(&wrong) && right.contains(value));
+    let near = synonym.map(|(value, _)| *value).or_else(|| nearest(wrong, right, NEAR));
     near.map(str::to_owned)
 }

@@ -21,18 +21,8 @@ const POSTED_AFTER: u32 = 14;
 
 /// Files of days that do not count, and whose day and kind no other file has: neither a daily file, nor a quarterly set that is as new.
 pub(super) fn broken_files(imports: &[ImportRow]) -> impl Iterator<Item = &ImportRow> {
-    let covers = |row: &ImportRow, broken: &ImportRow| {
-        let is_in_time = if row.quarterly {
-            row.source_date >= broken.source_date
-        } else {
-            row.source_date == broken.source_date
-        };
-        row.is_sound() && row.kind == broken.kind && is_in_time
-    };
-    imports
-        .iter()
-        .filter(|row| !row.is_sound())
-        .filter(move |broken| !imports.iter().any(|row| covers(row, broken)))
+    let broken = imports.iter().filter(|row| !row.is_sound());
+    broken.filter(move |broken| !sound(imports).any(|row| has_day_of(row, broken)))
 }
 
 /// Daily files with the records of an earlier day's file, and that file: one of the two days is missing, unless another file has its
@@ -47,17 +37,22 @@ pub(super) fn copies_of_days(imports: &[ImportRow]) -> impl Iterator<Item = (&Im
         }
     }
     let replaces = |row: &ImportRow, copy: &ImportRow| {
-        let has_its_day = if row.quarterly {
-            row.source_date >= copy.source_date
-        } else {
-            row.source_date == copy.source_date && row.digest != copy.digest
-        };
-        row.kind == copy.kind && has_its_day
+        has_day_of(row, copy) && (row.quarterly || row.digest != copy.digest)
     };
     let is_replaced = move |copy: &ImportRow| sound(imports).any(|row| replaces(row, copy));
     daily()
         .filter_map(move |row| Some((row, *first.get(&(&*row.kind, &*row.digest))?)))
         .filter(move |(row, first)| row.source_date != first.source_date && !is_replaced(row))
+}
+
+/// Whether a file is to have the records of another's day: a daily file of this day, or a quarterly set that is as new.
+fn has_day_of(row: &ImportRow, other: &ImportRow) -> bool {
+    let is_in_time = if row.quarterly {
+        row.source_date >= other.source_date
+    } else {
+        row.source_date == other.source_date
+    };
+    row.kind == other.kind && is_in_time
 }
 
 /// Days of a kind whose file does not count or has the records of another day.
@@ -69,9 +64,9 @@ fn unread_days(imports: &[ImportRow], kind: Kind) -> impl Iterator<Item = Date> 
 /// Weekdays without a daily file of a kind, from the newest quarterly set to the newest daily file of any kind, and days whose file does
 /// not count. Without a set the first daily file begins the count.
 pub(super) fn missing_days(imports: &[ImportRow], kind: Kind) -> BTreeSet<Date> {
-    let of_kind = || sound(imports).filter(|row| row.kind == kind.name());
-    let daily: BTreeSet<Date> = of_kind().filter(|row| !row.quarterly).map(|row| row.source_date).collect();
-    let set = of_kind().filter(|row| row.quarterly).map(|row| row.source_date).max();
+    let daily = of_kind(imports, kind).filter(|row| !row.quarterly).map(|row| row.source_date);
+    let daily: BTreeSet<Date> = daily.collect();
+    let set = newest_set(imports, kind);
     let newest = sound(imports).filter(|row| !row.quarterly).map(|row| row.source_date).max();
     let is_weekend = |day: Date| matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday);
     let mut missing: BTreeSet<Date> = unread_days(imports, kind).collect();
@@ -84,23 +79,28 @@ pub(super) fn missing_days(imports: &[ImportRow], kind: Kind) -> BTreeSet<Date> 
 
 /// Days after the newest quarterly set with records of corporations and without a file of events: what else changed on them is unknown.
 pub(super) fn days_without_events(imports: &[ImportRow]) -> BTreeSet<Date> {
-    let of_kind = |kind: Kind| sound(imports).filter(move |row| row.kind == kind.name());
-    let set = of_kind(Kind::Corporate).filter(|row| row.quarterly).map(|row| row.source_date).max();
-    let with_events: BTreeSet<Date> = of_kind(Kind::CorporateEvent).map(|row| row.source_date).collect();
-    of_kind(Kind::Corporate)
+    let set = newest_set(imports, Kind::Corporate);
+    let with_events: BTreeSet<Date> =
+        of_kind(imports, Kind::CorporateEvent).map(|row| row.source_date).collect();
+    of_kind(imports, Kind::Corporate)
         .filter(|row| !row.quarterly && row.records > 0 && set.is_none_or(|set| row.source_date >= set))
         .map(|row| row.source_date)
         .filter(|day| !with_events.contains(day))
         .collect()
 }
 
+/// The files that count.
 fn sound(imports: &[ImportRow]) -> impl Iterator<Item = &ImportRow> {
     imports.iter().filter(|row| row.is_sound())
 }
 
-/// Whether a file of fictitious names counts.
-pub(super) fn has_fictitious(imports: &[ImportRow]) -> bool {
-    newest_of(imports, Kind::Fictitious).is_some()
+fn of_kind(imports: &[ImportRow], kind: Kind) -> impl Iterator<Item = &ImportRow> {
+    sound(imports).filter(move |row| row.kind == kind.name())
+}
+
+/// The date of the newest quarterly file of a kind that counts.
+fn newest_set(imports: &[ImportRow], kind: Kind) -> Option<Date> {
+    of_kind(imports, kind).filter(|row| row.quarterly).map(|row| row.source_date).max()
 }
 
 /// The date of the newest file that counts.
@@ -108,8 +108,9 @@ pub(super) fn newest_day(imports: &[ImportRow]) -> Option<Date> {
     sound(imports).map(|row| row.source_date).max()
 }
 
-fn newest_of(imports: &[ImportRow], kind: Kind) -> Option<Date> {
-    sound(imports).filter(|row| row.kind == kind.name()).map(|row| row.source_date).max()
+/// The date of the newest file of a kind that counts.
+pub(super) fn newest_of(imports: &[ImportRow], kind: Kind) -> Option<Date> {
+    of_kind(imports, kind).map(|row| row.source_date).max()
 }
 
 /// Stages the statewide figures as of the newest file: the lake's own counts, in place of those of an API. Older ones go, because they
@@ -141,9 +142,8 @@ pub(super) fn stage_statewide(staging: &mut Staging, as_of: Date) -> Result<()> 
 /// The first day whose filings the files of a kind must have: the oldest day of a lake with a quarterly set, else that of the first
 /// daily file; none without a file.
 fn first_day(imports: &[ImportRow], kind: Kind, oldest: Date) -> Option<Date> {
-    let of_kind = || sound(imports).filter(|row| row.kind == kind.name());
-    let daily = of_kind().filter(|row| !row.quarterly).map(|row| row.source_date).min();
-    if of_kind().any(|row| row.quarterly) { Some(oldest) } else { daily }
+    let daily = of_kind(imports, kind).filter(|row| !row.quarterly).map(|row| row.source_date).min();
+    if newest_set(imports, kind).is_some() { Some(oldest) } else { daily }
 }
 
 /// Stages the coverage of every day from the first that the files must have, and of older days with filings, which are not complete.
@@ -152,9 +152,6 @@ pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today
     let Some(newest) = newest_day(imports) else { return Ok(()) };
     let mut missing_others = missing_days(imports, Kind::Corporate);
     missing_others.extend(unread_days(imports, Kind::Partnership));
-    let missing_names = missing_days(imports, Kind::Fictitious);
-    let (newest_others, newest_names) =
-        (newest_of(imports, Kind::Corporate), newest_of(imports, Kind::Fictitious));
     let mut rows: BTreeMap<(Date, String), i64> = BTreeMap::new();
     let (before, changed) = (staged_rows::<CoverageRow>(staging)?, staging.changed_months());
     let months = staging.month_files(Table::Filings);
@@ -176,9 +173,14 @@ pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today
         rows.insert((day, listing.label().to_owned()), counts.listed_on(day, listing));
     }
     let Some(oldest) = rows.keys().map(|(day, _)| *day).min() else { return Ok(()) };
-    let others = first_day(imports, Kind::Corporate, oldest).unwrap_or(oldest);
-    let names = first_day(imports, Kind::Fictitious, oldest);
-    for day in days_newest_first(others.min(names.unwrap_or(others)), newest) {
+    let others = (
+        first_day(imports, Kind::Corporate, oldest).unwrap_or(oldest),
+        newest_of(imports, Kind::Corporate),
+        missing_others,
+    );
+    let names = first_day(imports, Kind::Fictitious, oldest)
+        .map(|first| (first, newest_of(imports, Kind::Fictitious), missing_days(imports, Kind::Fictitious)));
+    for day in days_newest_first(names.as_ref().map_or(others.0, |names| names.0.min(others.0)), newest) {
         for listing in Listing::EVERY_TYPE {
             rows.entry((day, listing.label().to_owned())).or_default();
         }
@@ -187,13 +189,10 @@ pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today
     rows.retain(|(_, entity_type), _| names.is_some() || is_other(entity_type));
     let row = |((filed_date, entity_type), landed): ((Date, String), i64)| {
         let until = plus_days(filed_date, POSTED_AFTER);
-        let (first, last, missing) = if is_other(&entity_type) {
-            (others, newest_others, &missing_others)
-        } else {
-            (names.unwrap_or(others), newest_names, &missing_names)
-        };
+        let of_names = names.as_ref().filter(|_| !is_other(&entity_type));
+        let (first, last, missing) = of_names.unwrap_or(&others);
         let has_gap = missing.range(filed_date..=until).next().is_some();
-        let complete = first <= filed_date && last.is_some_and(|last| until <= last) && !has_gap;
+        let complete = *first <= filed_date && last.is_some_and(|last| until <= last) && !has_gap;
         CoverageRow {
             filed_date,
             entity_type,

@@ -4,7 +4,7 @@ use super::known::Known;
 use super::sets::check_claims;
 use crate::contract::eastern::plus_days;
 use crate::import::files::layout::Kind;
-use crate::import::files::origin::{Store, Stored, files_of_folder, files_of_store};
+use crate::import::files::origin::{Origin, Remote, Unreadable, files_of_folder};
 use crate::import::files::source::{SourceError, SourceFile, Sources, Unread, source_files};
 use crate::import::read::copy_name;
 use crate::lake::{LakeError, Prefix, PrefixFile, Staging, is_address};
@@ -14,7 +14,7 @@ use jiff::civil::Date;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The texts of a folder, by name.
@@ -68,8 +68,8 @@ pub(super) fn files_again(imported: &ImportedFiles, copies: &Path) -> Result<Vec
     let again = imported.files.iter().map(|(name, digest, stamp)| {
         let copy = copies.join(copy_name(digest));
         let file = by_name.remove(name).or_else(|| SourceFile::named(name));
-        let file = file.ok_or_else(|| format!("{name} is no file of the state"))?;
-        let file = file.with_stamp(stamp);
+        let mut file = file.ok_or_else(|| format!("{name} is no file of the state"))?;
+        file.stamp.clone_from(stamp);
         if copy.is_file() {
             Ok(file.in_copy(copy))
         } else if file.is_there() {
@@ -83,43 +83,48 @@ pub(super) fn files_again(imported: &ImportedFiles, copies: &Path) -> Result<Vec
 
 /// All texts of the state in a folder. `variables` are those of the object stores.
 fn sources_of(folder: &Path, variables: &[(String, String)]) -> Result<Sources> {
-    let unreadable = |(path, source)| SourceError::Unreadable { path, source };
     let files = match folder.to_str().filter(|address| is_address(address)) {
-        None => files_of_folder(folder).map_err(unreadable)?,
-        Some(address) => {
-            let store: Arc<dyn Store> = Arc::new(Objects(Prefix::open(address, variables)?));
-            files_of_store(&store).map_err(unreadable)?
-        }
+        None => files_of_folder(folder),
+        Some(address) => files_of_prefix(&Arc::new(Prefix::open(address, variables)?)),
     };
-    Ok(source_files(files)?)
+    Ok(source_files(files.map_err(|(path, source)| SourceError::Unreadable { path, source })?)?)
 }
 
-/// Files under a prefix of an object store.
+/// The files under a prefix of an object store, with their paths under it.
+fn files_of_prefix(prefix: &Arc<Prefix>) -> Result<Vec<(String, Origin)>, Unreadable> {
+    let failed = |source| (prefix.url("").into(), source);
+    let files = prefix.list().map_err(|error| failed(cause(error)))?;
+    if files.is_empty() {
+        return Err(failed(io::Error::new(io::ErrorKind::NotFound, "there is no file")));
+    }
+    let origin = |file: PrefixFile| {
+        let stamp = match &file.tag {
+            Some(tag) => format!("{} bytes with tag {tag}", file.bytes),
+            None => format!("{} bytes changed at {}", file.bytes, file.changed),
+        };
+        let (name, path, bytes) = (file.name.clone(), prefix.url(&file.name).into(), file.bytes);
+        (name, Origin::remote(path, bytes, stamp, Arc::new(Object { prefix: Arc::clone(prefix), file })))
+    };
+    Ok(files.into_iter().map(origin).collect())
+}
+
+/// A file under a prefix of an object store.
 #[derive(Debug)]
-struct Objects(Prefix);
+struct Object {
+    prefix: Arc<Prefix>,
+    file: PrefixFile,
+}
+
+impl Remote for Object {
+    fn read(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
+        self.prefix.read(&self.file.name, self.file.tag.clone(), range).map_err(cause)
+    }
+}
 
 /// The cause alone: the caller says what and where.
 fn cause(error: LakeError) -> io::Error {
     match error {
         LakeError::Remote { what, .. } => io::Error::other(what),
         error => io::Error::other(error.to_string()),
-    }
-}
-
-impl Store for Objects {
-    fn list(&self) -> io::Result<Vec<Stored>> {
-        let stored = |file: PrefixFile| {
-            let PrefixFile { name, bytes, tag, changed } = file;
-            Stored { name, bytes, tag, changed }
-        };
-        Ok(self.0.list().map_err(cause)?.into_iter().map(stored).collect())
-    }
-
-    fn read(&self, file: &Stored, range: Range<u64>) -> io::Result<Vec<u8>> {
-        self.0.read(&file.name, file.tag.clone(), range).map_err(cause)
-    }
-
-    fn address(&self, name: &str) -> PathBuf {
-        self.0.url(name).into()
     }
 }

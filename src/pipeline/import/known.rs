@@ -25,6 +25,15 @@ pub(super) struct Known {
     stamps: HashMap<String, String>,
 }
 
+/// A text that was read now.
+pub(super) struct Text {
+    pub(super) file: SourceFile,
+    pub(super) read: FileRead,
+    pub(super) row: ImportRow,
+    /// Whether it counts: it is sound, and the first with its content.
+    pub(super) counts: bool,
+}
+
 /// What names a text without opening it: its size and checksum, with its kind and day; without a checksum its name, its size and the
 /// time of change of its file.
 fn stamp_of(name: &str, kind: &str, day: Option<Date>, stamp: &str) -> String {
@@ -79,9 +88,9 @@ impl Known {
         self.are_all(&self.rows.iter().filter(is_there).map(|row| row.digest.as_str()).collect())
     }
 
-    /// Whether every text that was read is among these rows.
-    pub(super) fn are_all_in_rows(&self, rows: &[(ImportRow, bool)]) -> bool {
-        self.are_all(&rows.iter().map(|(row, _)| row.digest.as_str()).collect())
+    /// Whether every text that was read is among these.
+    pub(super) fn are_all_in_texts(&self, texts: &[Text]) -> bool {
+        self.are_all(&texts.iter().map(|text| text.read.digest.as_str()).collect())
     }
 
     fn are_all(&self, digests: &HashSet<&str>) -> bool {
@@ -90,16 +99,16 @@ impl Known {
 
     /// Whether records that arrive are not newer than the newest quarterly set, or have the source of others. What they change depends
     /// on records that these replaced. Daily files up to the first set change nothing.
-    pub(super) fn are_late(&self, rows: &[(ImportRow, bool)]) -> bool {
+    pub(super) fn are_late(&self, texts: &[Text]) -> bool {
         let set = self.rows.iter().filter(|row| row.quarterly).map(|row| row.source_date).max();
         let is_first = set == base_of(self.rows.iter()).map(|base| base.date);
-        let is_late = |(row, is_new): &(ImportRow, bool)| {
+        let is_late = |Text { row, counts, .. }: &Text| {
             let is_same = |known: &ImportRow| {
                 known.kind == row.kind && known.source_date == row.source_date && !known.quarterly
             };
             let of_text = self.rows.iter().filter(|known| known.digest == row.digest);
             let dates: Vec<Date> = of_text.map(|known| known.source_date).collect();
-            match (is_new, row.quarterly) {
+            match (counts, row.quarterly) {
                 (false, _) => !dates.is_empty() && !dates.contains(&row.source_date),
                 (true, true) => set.is_some_and(|set| row.source_date <= set),
                 (true, false) => {
@@ -108,7 +117,7 @@ impl Known {
                 }
             }
         };
-        rows.iter().any(|new| new.0.records > 0 && !self.has_text(&new.0) && is_late(new))
+        texts.iter().any(|text| text.row.records > 0 && !self.has_text(&text.row) && is_late(text))
     }
 
     /// The quarterly sets whose corporations were read.
@@ -122,36 +131,31 @@ impl Known {
         self.rows.iter().find(|known| known.digest == row.digest && known.file == row.file)
     }
 
-    /// The rows of the files that were read now, in their order, and whether each one's text is new.
-    pub(super) fn rows_of(
+    /// The files that were read now, in their order, with their rows.
+    pub(super) fn texts_of(
         &self,
         files: &[SourceFile],
-        reads: &[FileRead],
+        reads: Vec<FileRead>,
         imported_at: Timestamp,
         run_id: &str,
-    ) -> Vec<(ImportRow, bool)> {
+    ) -> Vec<Text> {
         let mut seen: HashSet<&str> = self.rows.iter().map(|row| row.digest.as_str()).collect();
-        let is_new: Vec<bool> = reads.iter().map(|read| seen.insert(read.digest.as_str())).collect();
-        let new =
-            || files.iter().zip(reads).zip(&is_new).filter(|(_, is_new)| **is_new).map(|(pair, _)| pair);
-        let sets: BTreeSet<&str> =
-            new().filter(|(file, _)| file.day.is_none()).map(|(file, _)| file.set.as_str()).collect();
-        let dates: BTreeMap<&str, Date> = sets
-            .into_iter()
-            .map(|set| {
-                (set, self.date_of_set(set, &new().filter(|(file, _)| file.set == set).collect::<Vec<_>>()))
-            })
-            .collect();
-        let of_set = |file: &SourceFile| dates.get(file.set.as_str()).copied();
+        let is_new: Vec<bool> = reads.iter().map(|read| seen.insert(&read.digest)).collect();
+        let all = files.iter().zip(&reads).zip(&is_new);
+        let new = || all.clone().filter(|(_, is_new)| **is_new).map(|(text, _)| text);
+        let mut sets: BTreeMap<&str, Vec<(&SourceFile, &FileRead)>> = BTreeMap::new();
+        for (file, read) in new().filter(|(file, _)| file.day.is_none()) {
+            sets.entry(&file.set).or_default().push((file, read));
+        }
+        let dates: BTreeMap<&str, Date> =
+            sets.into_iter().map(|(set, files)| (set, self.date_of_set(set, &files))).collect();
+        let own_date = |file: &SourceFile| file.day.or_else(|| dates.get(&*file.set).copied());
         let mut of_text: HashMap<&str, Date> =
             self.rows.iter().map(|row| (row.digest.as_str(), row.source_date)).collect();
-        let own_date = |file: &SourceFile| file.day.or_else(|| of_set(file));
-        for (file, read) in new() {
-            of_text.insert(&read.digest, own_date(file).unwrap_or(NO_DATE));
-        }
-        let row = |((file, read), is_new): ((&SourceFile, &FileRead), &bool)| {
+        of_text.extend(new().map(|(file, read)| (&*read.digest, own_date(file).unwrap_or(NO_DATE))));
+        let row = |(file, read): (&SourceFile, &FileRead)| {
             let counted = |lines: u64| if read.fault.is_none() { lines as i64 } else { 0 };
-            let row = ImportRow {
+            ImportRow {
                 digest: read.digest.clone(),
                 file: file.name.clone(),
                 kind: file.kind.name().to_owned(),
@@ -166,10 +170,15 @@ impl Known {
                 stamp: file.stamp.clone(),
                 imported_at,
                 run_id: run_id.to_owned(),
-            };
-            (row, *is_new && read.fault.is_none())
+            }
         };
-        files.iter().zip(reads).zip(&is_new).map(row).collect()
+        let rows: Vec<ImportRow> = files.iter().zip(&reads).map(row).collect();
+        let all = files.iter().zip(reads).zip(rows).zip(is_new);
+        all.map(|(((file, read), row), is_new)| {
+            let counts = is_new && read.fault.is_none();
+            Text { file: file.clone(), read, row, counts }
+        })
+        .collect()
     }
 
     /// The date of a quarterly set: the newest day of its corporations and their events. Without any of these files it is that of

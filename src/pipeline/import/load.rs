@@ -1,15 +1,15 @@
 //! Files of a folder → the next snapshot.
 
-use super::known::{Known, base_of};
-use super::month::Arrived;
-use super::months::{MonthsMade, merge_months};
+use super::known::{Known, Text, base_of};
+use super::month::{Arrived, Made};
+use super::months::merge_months;
 use super::places::find_places;
 use super::sets::{check_claims, check_events, check_sets};
 use crate::import::business::event::StateEvent;
 use crate::import::business::merge::Terms;
 use crate::import::business::stored::SourceKey;
 use crate::import::files::source::SourceFile;
-use crate::import::read::{FileRead, ReadOptions, Reading, Rejected, read_files};
+use crate::import::read::{ReadOptions, Reading, Rejected, read_files};
 use crate::import::rules::industry::Industries;
 use crate::import::rules::text::document_number_of;
 use crate::lake::{Staging, TableDelta};
@@ -70,7 +70,7 @@ pub(super) fn load(staging: &mut Staging, mut import: Import<'_>) -> Result<Load
     let before = Known::of(staging)?;
     let mut read = read_new(&import, &before)?;
     check(&import, &before, &read)?;
-    if !import.is_rebuilt && before.are_late(&read.rows) {
+    if !import.is_rebuilt && before.are_late(&read.texts) {
         let unread = import.files.clone();
         // Files that a repair left out are not known.
         let is_whole = !RunState::of(staging.parent()).has_losses;
@@ -78,7 +78,7 @@ pub(super) fn load(staging: &mut Staging, mut import: Import<'_>) -> Result<Load
             (import.files, import.is_rebuilt) = (import.all.clone(), true);
             read = read_new(&import, &before)?;
         }
-        if !import.is_rebuilt || !before.are_all_in_rows(&read.rows) {
+        if !import.is_rebuilt || !before.are_all_in_texts(&read.texts) {
             tracing::warn!(
                 "a file is not newer than others, and files that the lake has read are gone: changes may be incomplete"
             );
@@ -95,45 +95,44 @@ pub(super) fn load(staging: &mut Staging, mut import: Import<'_>) -> Result<Load
 
 /// Refuses texts that are not what their names say, as far as only all of them show it.
 fn check(import: &Import<'_>, before: &Known, read: &ReadNew) -> Result<()> {
-    let texts = || import.files.iter().zip(&read.reading.files);
+    let texts = || read.texts.iter();
     let digests: HashMap<&str, &str> =
-        texts().map(|(file, read)| (file.name.as_str(), read.digest.as_str())).collect();
+        texts().map(|text| (text.file.name.as_str(), text.read.digest.as_str())).collect();
     let digest_of = |file: &SourceFile| digests.get(&*file.name).copied().or_else(|| before.digest_of(file));
-    let rows = || before.rows.iter().chain(read.rows.iter().map(|(row, _)| row));
+    let rows = || before.rows.iter().chain(texts().map(|text| &text.row));
     let broken: HashSet<&str> = rows().filter(|row| !row.is_sound()).map(|row| row.digest.as_str()).collect();
     let is_sound = |file: &&SourceFile| digest_of(file).is_none_or(|digest| !broken.contains(digest));
     check_claims(import.all.iter().filter(is_sound), digest_of)?;
-    check_sets(&import.all, &texts().collect::<Vec<_>>(), &read.rows, before, import.max_short)?;
-    let of_nothing = texts().find_map(|(file, read)| Some(file.unusable(read.fault?)));
+    check_sets(&import.all, &read.texts, before, import.max_short)?;
+    let of_nothing = texts().find_map(|text| Some(text.file.unusable(text.read.fault?)));
     of_nothing.filter(|_| !rows().any(ImportRow::is_sound)).map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// What was read of the files of an import.
 struct ReadNew {
     reading: Reading,
-    /// The row of each file, and whether its text counts.
-    rows: Vec<(ImportRow, bool)>,
-    /// Those of files that the lake had not read.
+    texts: Vec<Text>,
+    /// The rows of files that the lake had not read.
     new: Vec<ImportRow>,
 }
 
 fn read_new(import: &Import<'_>, before: &Known) -> Result<ReadNew> {
     let options = ReadOptions { today: import.today, scratch: import.scratch, copies: import.copies };
-    let reading = read_files(&import.files, options)?;
+    let mut reading = read_files(&import.files, options)?;
+    let reads = std::mem::take(&mut reading.files).into_values().collect();
     let nothing = Known::default();
     let known = if import.is_rebuilt { &nothing } else { before };
-    let mut rows = known.rows_of(&import.files, &reading.files, import.observed_at, import.run_id);
+    let mut texts = known.texts_of(&import.files, reads, import.observed_at, import.run_id);
     let is_new = |row: &ImportRow| !before.has_text(row);
-    let with_set = import.files.iter().zip(&rows);
-    let new_sets: HashSet<&str> =
-        with_set.filter(|(_, (row, _))| is_new(row)).map(|(file, _)| file.set.as_str()).collect();
+    let of_new = texts.iter().filter(|text| is_new(&text.row));
+    let new_sets: HashSet<String> = of_new.map(|text| text.file.set.clone()).collect();
     let mut new = Vec::new();
-    for ((row, _), file) in rows.iter_mut().zip(&import.files) {
+    for Text { file, row, .. } in &mut texts {
         match before.row_of(row) {
             Some(old) if import.is_rebuilt => {
                 (row.imported_at, row.run_id) = (old.imported_at, old.run_id.clone());
                 // A day of its content that was ahead then dates it no more.
-                if !new_sets.contains(file.set.as_str()) {
+                if !new_sets.contains(&file.set) {
                     row.source_date = old.source_date;
                 }
             }
@@ -142,17 +141,25 @@ fn read_new(import: &Import<'_>, before: &Known) -> Result<ReadNew> {
             None => {}
         }
     }
-    Ok(ReadNew { reading, rows, new })
+    Ok(ReadNew { reading, texts, new })
 }
 
-fn merge_read(staging: &mut Staging, import: &Import<'_>, before: &Known, read: ReadNew) -> Result<Loaded> {
-    let opened = import.files.iter().zip(&read.reading.files);
+fn merge_read(
+    staging: &mut Staging,
+    import: &Import<'_>,
+    before: &Known,
+    mut read: ReadNew,
+) -> Result<Loaded> {
+    let opened = read
+        .texts
+        .iter()
+        .map(|text| (text.file.name.clone(), text.read.digest.clone(), text.file.stamp.clone()));
+    // Those that the lake had not read.
+    let of_new = || read.texts.iter().filter(|text| text.counts && !before.has_text(&text.row));
     let mut loaded = Loaded {
-        opened: opened
-            .map(|(file, read)| (file.name.clone(), read.digest.clone(), file.stamp.clone()))
-            .collect(),
-        rejected: read.of_new_texts(before).flat_map(|file| file.rejected.clone()).collect(),
-        records: read.of_new_texts(before).map(|file| file.sound.lines()).sum(),
+        opened: opened.collect(),
+        rejected: of_new().flat_map(|text| text.read.rejected.clone()).collect(),
+        records: of_new().map(|text| text.read.sound.lines()).sum(),
         is_rebuilt: import.is_rebuilt,
         ..Loaded::default()
     };
@@ -160,15 +167,14 @@ fn merge_read(staging: &mut Staging, import: &Import<'_>, before: &Known, read: 
         return Ok(loaded);
     }
     let terms = terms(staging, import, before, &read);
-    let mut keys: Vec<Option<SourceKey>> = keys(&import.files, &read.rows);
+    let mut keys: Vec<Option<SourceKey>> = read.texts.iter().map(key_of).collect();
     let lake = (!import.is_rebuilt).then_some(&*staging);
-    let places = find_places(lake, &read.reading, &mut keys, import.scratch)?;
-    check_events(&read.rows, &places.unmatched, import.max_short)?;
+    let places = find_places(lake, &mut read.reading, &mut keys, import.scratch)?;
+    check_events(&read.texts, &places.unmatched, import.max_short)?;
     let arrived = Arrived {
-        records: &read.reading.records,
-        events: &places.events,
+        spools: &read.reading.records.iter().chain(&places.events).collect::<Vec<_>>(),
         keys: &keys,
-        kinds: &import.files.iter().map(|file| file.kind).collect::<Vec<_>>(),
+        kinds: &read.texts.iter().map(|text| text.file.kind).collect::<Vec<_>>(),
         spread: &places.spread.keys().copied().collect::<HashSet<i64>>(),
     };
     let made = merge_months(staging, &arrived, places.spread, &terms, import.industries)?;
@@ -178,32 +184,20 @@ fn merge_read(staging: &mut Staging, import: &Import<'_>, before: &Known, read: 
     if import.is_rebuilt {
         staging.replace(Table::Imports, &ImportRow::batch(&[])?)?;
     }
-    let rows: Vec<ImportRow> = read.rows.into_iter().map(|(row, _)| row).collect();
+    let rows: Vec<ImportRow> = read.texts.into_iter().map(|text| text.row).collect();
     staging.merge(Table::Imports, &ImportRow::batch(&rows)?)?;
     loaded.files = read.new;
     Ok(loaded)
 }
 
-impl ReadNew {
-    /// The texts that the lake had not read.
-    fn of_new_texts<'r>(&'r self, before: &'r Known) -> impl Iterator<Item = &'r FileRead> {
-        let all = self.reading.files.iter().zip(&self.rows);
-        let is_new = |row: &ImportRow, counts: bool| counts && !before.has_text(row);
-        all.filter(move |(_, (row, counts))| is_new(row, *counts)).map(|(file, _)| file)
-    }
-}
-
-/// The source of each file; none of a text that does not count.
-fn keys(files: &[SourceFile], rows: &[(ImportRow, bool)]) -> Vec<Option<SourceKey>> {
-    let key = |(file, (row, counts)): (&SourceFile, &(ImportRow, bool))| {
-        counts.then(|| SourceKey { date: row.source_date, rank: file.rank() })
-    };
-    files.iter().zip(rows).map(key).collect()
+/// The source of a text; none of one that does not count.
+fn key_of(text: &Text) -> Option<SourceKey> {
+    text.counts.then(|| SourceKey { date: text.row.source_date, rank: text.file.rank() })
 }
 
 fn terms(staging: &Staging, import: &Import<'_>, before: &Known, read: &ReadNew) -> Terms {
     let known = if import.is_rebuilt { &[][..] } else { &before.rows };
-    let all = known.iter().chain(read.rows.iter().map(|(row, _)| row));
+    let all = known.iter().chain(read.texts.iter().map(|text| &text.row));
     let base = base_of(all);
     Terms {
         base: base.unwrap_or(SourceKey { date: Date::MAX, rank: u8::MAX }),
@@ -214,15 +208,9 @@ fn terms(staging: &Staging, import: &Import<'_>, before: &Known, read: &ReadNew)
     }
 }
 
-fn deltas(staging: &Staging, made: &MonthsMade) -> BTreeMap<String, TableDelta> {
+fn deltas(staging: &Staging, made: &Made) -> BTreeMap<String, TableDelta> {
     let total = |table: Table| staging.manifests().get(table.name()).map_or(0, |manifest| manifest.rows);
-    let filings = TableDelta {
-        read: made.read,
-        added: made.added,
-        changed: made.changed,
-        total: total(Table::Filings),
-        ..TableDelta::default()
-    };
+    let filings = TableDelta { total: total(Table::Filings), ..made.filings };
     let others = [Table::Details, Table::Officers, Table::Events];
     let of_total = |table: Table| TableDelta { total: total(table), ..TableDelta::default() };
     let others = others.map(|table| (table.name().to_owned(), of_total(table)));
@@ -231,8 +219,8 @@ fn deltas(staging: &Staging, made: &MonthsMade) -> BTreeMap<String, TableDelta> 
 
 /// Adds the changes, in place of those that were found again: all where everything is made anew. A change that stays keeps the run that
 /// found it.
-fn stage_changes(staging: &mut Staging, made: MonthsMade, is_rebuilt: bool) -> Result<()> {
-    let MonthsMade { mut changes, replaced, .. } = made;
+fn stage_changes(staging: &mut Staging, made: Made, is_rebuilt: bool) -> Result<()> {
+    let Made { mut changes, replaced, .. } = made;
     if is_rebuilt || !replaced.is_empty() {
         let mut found_by = FoundBy::default();
         staging.drop_changes(|row| {

@@ -1,32 +1,19 @@
 //! The merge of all months, by several threads.
 
 use super::batches::{Before, MonthPaths, TABLES};
-use super::month::{Arrived, MonthJob, MonthMade, merge_month, sources_of_spread};
+use super::month::{Arrived, Made, MonthJob, MonthMade, merge_month, sources_of_spread};
 use super::places::{Spread, month_of_number};
-use crate::import::business::merge::{Merged, Terms, merge};
+use crate::import::business::merge::{Merged, Terms};
 use crate::import::business::rows::Mapping;
 use crate::import::business::stored::Existing;
 use crate::import::rules::industry::Industries;
 use crate::lake::{Month, Staging};
 use crate::normalize::city_clean;
-use crate::pipeline::error::{PipelineError, Result};
-use crate::table::{ChangeRow, Table};
-use jiff::civil::Date;
+use crate::pipeline::error::Result;
+use crate::table::Table;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::mpsc;
-use std::thread;
-
-/// What the merge did.
-#[derive(Default)]
-pub(super) struct MonthsMade {
-    pub(super) changes: Vec<ChangeRow>,
-    pub(super) replaced: HashMap<i64, Date>,
-    pub(super) read: u64,
-    pub(super) added: u64,
-    pub(super) changed: u64,
-}
+use std::iter;
+use std::sync::{Mutex, PoisonError};
 
 /// Merges every month that something arrived for.
 pub(super) fn merge_months(
@@ -35,50 +22,28 @@ pub(super) fn merge_months(
     spread: BTreeMap<i64, Spread>,
     terms: &Terms,
     industries: &Industries,
-) -> Result<MonthsMade> {
-    let mut made = MonthsMade::default();
+) -> Result<Made> {
+    let mut made = Made::default();
     let moves = merge_spread(staging, arrived, spread, terms, industries, &mut made)?;
     let jobs = jobs(staging, arrived, moves, terms.is_all_new || terms.is_rebuilt)?;
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(jobs.len()).max(1);
-    let writer = staging.part_writer();
-    let waiting = Mutex::new(jobs);
-    let (sender, results) = mpsc::sync_channel::<Result<MonthMade>>(threads);
-    thread::scope(|scope| {
-        for number in 0..threads {
-            let (sender, waiting, writer) = (sender.clone(), &waiting, writer.of_thread(number));
-            scope.spawn(move || {
-                let mapping = Mapping::new(industries, city_clean);
-                let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                while let Some(job) = next() {
-                    let result = merge_month(job, arrived, terms, &mapping, &writer);
-                    let has_failed = result.is_err();
-                    if sender.send(result).is_err() || has_failed {
-                        return;
-                    }
-                }
-            });
+    let (writer, waiting) = (staging.part_writer(), Mutex::new(jobs));
+    let waiting = || waiting.lock().unwrap_or_else(PoisonError::into_inner);
+    let made_by_thread = rayon::broadcast(|thread| -> Result<Vec<MonthMade>> {
+        let (mapping, writer) = (Mapping::new(industries, city_clean), writer.of_thread(thread.index()));
+        let jobs = iter::from_fn(|| waiting().pop());
+        let made = jobs.map(|job| merge_month(job, arrived, terms, &mapping, &writer));
+        // After an error, no thread begins another month.
+        made.map(|month| month.inspect_err(|_| waiting().clear())).collect()
+    });
+    for months in made_by_thread {
+        for month in months? {
+            made.add(month.made);
+            for (table, part) in month.parts {
+                staging.set_month(table, month.month, part)?;
+            }
         }
-        drop(sender);
-        // Gone after an error, so that no thread waits for room in it.
-        results.into_iter().try_for_each(|result| take(staging, result?, &mut made))
-    })?;
-    if waiting.into_inner().unwrap_or_else(PoisonError::into_inner).is_empty() {
-        Ok(made)
-    } else {
-        Err(PipelineError::Bug("a thread of the merge ended early".to_owned()))
     }
-}
-
-fn take(staging: &mut Staging, month: MonthMade, made: &mut MonthsMade) -> Result<()> {
-    made.changes.extend(month.changes);
-    made.replaced.extend(month.replaced);
-    made.read += month.read;
-    made.added += month.added;
-    made.changed += month.changed;
-    for (table, part) in month.parts {
-        staging.set_month(table, month.month, part)?;
-    }
-    Ok(())
+    Ok(made)
 }
 
 /// Businesses that were merged outside of their months.
@@ -95,7 +60,7 @@ fn merge_spread(
     spread: BTreeMap<i64, Spread>,
     terms: &Terms,
     industries: &Industries,
-    made: &mut MonthsMade,
+    made: &mut Made,
 ) -> Result<Moves> {
     let mapping = Mapping::new(industries, city_clean);
     let months =
@@ -106,15 +71,10 @@ fn merge_spread(
     for (id, spread) in spread {
         let mut sources = sources.remove(&id).unwrap_or_default();
         sources.events.extend(spread.events);
-        made.read += sources.records.len() as u64;
-        let Some(merged) = merge(known.remove(&id), sources, terms, &mapping) else { continue };
+        let Some(merged) = made.merge(known.remove(&id), sources, terms, &mapping) else { continue };
         if let Some(home) = spread.home.and_then(month_of_number) {
             moves.leaving.entry(home).or_default().insert(id);
         }
-        made.added += u64::from(merged.is_new);
-        made.changed += u64::from(merged.is_changed);
-        made.changes.extend_from_slice(&merged.changes);
-        made.replaced.extend(merged.changed_from.map(|from| (id, from)));
         if let Some(month) = Month::of(merged.business.filing.filed_date) {
             moves.entering.entry(month).or_default().push(merged);
         }
@@ -142,7 +102,7 @@ fn paths(staging: &Staging, month: Month) -> Result<MonthPaths> {
 }
 
 fn jobs(staging: &Staging, arrived: &Arrived<'_>, mut moves: Moves, is_all: bool) -> Result<Vec<MonthJob>> {
-    let spooled = arrived.records.iter().chain(arrived.events).flat_map(|spool| spool.partitions());
+    let spooled = arrived.spools.iter().flat_map(|spool| spool.partitions());
     let mut months: BTreeSet<Month> = spooled.filter_map(month_of_number).collect();
     months.extend(moves.leaving.keys().chain(moves.entering.keys()));
     if is_all {

@@ -1,8 +1,8 @@
 //! The order of a run that imports the state's files: lock, read, merge, aggregate, check, publish.
 
 use super::coverage::{
-    broken_files, copies_of_days, days_without_events, has_fictitious, missing_days, newest_day,
-    stage_coverage, stage_statewide,
+    broken_files, copies_of_days, days_without_events, missing_days, newest_day, newest_of, stage_coverage,
+    stage_statewide,
 };
 use super::folder::{Texts, files_again, texts_in};
 use super::load::{Import, Loaded, load};
@@ -10,21 +10,20 @@ use super::sets::missing_files;
 use crate::import::files::layout::Kind;
 use crate::import::files::source::Unread;
 use crate::import::rules::industry::Industries;
-use crate::lake::{Commit, Lake, LakeLock, RunDir, RunRecord, Staging, new_run_id};
+use crate::lake::{Commit, Lake, LakeLock, RunDir, RunRecord, Staging};
 use crate::pipeline::config::built_in;
 use crate::pipeline::config::file::{Pipeline, aggregates_of, check_sql, read_regular};
 use crate::pipeline::config::spec::ImportSpec;
+use crate::pipeline::context::RunContext;
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::reference_tables::{stage_facts, stage_types};
 use crate::pipeline::plan::lake_view::staged_rows;
-use crate::pipeline::progress::{Done, Event, Events, Work};
+use crate::pipeline::progress::{Done, Event, Work};
 use crate::pipeline::publish::calendar::stage_calendar;
-use crate::pipeline::publish::check_input::evidence_of_import;
 use crate::pipeline::publish::ending::Ending;
 use crate::pipeline::publish::summary::{ImportSummary, Outcome, RunSummary, TableRows};
 use crate::pipeline::state::provenance::{ImportedFiles, Journal};
 use crate::pipeline::state::run_state::{RunState, SourceKind};
-use crate::pipeline::state::source_and_day::check_source_and_day;
 use crate::table::ImportRow;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -32,30 +31,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What an import takes from outside.
-pub struct ImportContext {
-    /// The lake.
-    pub lake: Lake,
-    /// Eastern day to run as.
-    pub today: Date,
-    /// The wall clock.
-    pub now: fn() -> Timestamp,
-    /// Random letters and digits that end the ids of its runs.
-    pub token: String,
-    /// Names the process that holds the lake's lock, for others who want it.
-    pub holder: String,
-    /// Variables of the environment for object stores, whose names begin as [`CLOUD_VARIABLES`](crate::lake::CLOUD_VARIABLES).
-    pub variables: Vec<(String, String)>,
-    /// Takes what happens.
-    pub events: Events,
-}
-
 /// Commits that may be newer than that of a run which was cut short.
 const LAST_COMMITS: usize = 16;
 
 struct ImportRun<'a> {
     pipeline: &'a Pipeline,
-    context: &'a ImportContext,
+    context: &'a RunContext,
+    variables: &'a [(String, String)],
     lock: &'a LakeLock,
     record: RunRecord,
     dir: RunDir,
@@ -63,31 +45,28 @@ struct ImportRun<'a> {
 }
 
 /// Imports the files of a pipeline's folder that the lake has not read, and returns what it did. A run that was killed left nothing:
-/// the next one begins anew.
+/// the next one begins anew. `variables`: those of the environment for object stores, whose names begin as
+/// [`CLOUD_VARIABLES`](crate::lake::CLOUD_VARIABLES).
 ///
 /// # Errors
 /// Everything: nothing is published then.
-pub fn import(pipeline: &Pipeline, spec: &ImportSpec, context: &ImportContext) -> Result<RunSummary> {
+pub fn import(
+    pipeline: &Pipeline,
+    spec: &ImportSpec,
+    context: &RunContext,
+    variables: &[(String, String)],
+) -> Result<RunSummary> {
     let started = Instant::now();
-    let begun_at = (context.now)();
-    let name = &pipeline.spec.name;
-    let run_id = new_run_id(begun_at, name, &context.token);
     let lake = &context.lake;
-    let lock = lake.lock(&run_id, &context.holder)?;
-    check_source_and_day(lake, SourceKind::State, context.today)?;
+    let (record, lock) = context.begin(pipeline)?;
     check_sql(pipeline)?;
     let rules = Rules::of(pipeline, spec)?;
-    close_unfinished(lake, name)?;
-    let record = RunRecord {
-        pipeline_file: pipeline.file_or_name(),
-        pipeline_digest: pipeline.digest.clone(),
-        ..RunRecord::begun(&run_id, name, begun_at, context.today)
-    };
-    let dir = lake.run(&run_id)?;
+    close_unfinished(lake, &record.pipeline)?;
+    let dir = lake.run(&record.run_id)?;
     dir.begin(&record)?;
     context.events.report(Event::Begun(dir.path()));
-    tracing::info!(run_id, today = %context.today, lake = %lake, "the import begins");
-    let run = ImportRun { pipeline, context, lock: &lock, record, dir, started };
+    tracing::info!(run_id = record.run_id, today = %context.today, lake = %lake, "the import begins");
+    let run = ImportRun { pipeline, context, variables, lock: &lock, record, dir, started };
     let summary = run.import(spec, &rules);
     if summary.is_err()
         && let Err(error) = close_cut_short(lake, run.record)
@@ -126,11 +105,11 @@ pub(in crate::pipeline) fn import_again(
     dir: &RunDir,
     journal: &Journal,
     imported: &ImportedFiles,
-    run_id: &str,
     staging: &mut Staging,
 ) -> Result<()> {
+    let run_id = &staging.run_id.clone();
     let rules = Rules::parse(imported.industries.clone(), dir.path().to_owned())?;
-    let refuse = |why: String| PipelineError::NotReplayable { run_id: run_id.to_owned(), why };
+    let refuse = |why: String| PipelineError::NotReplayable { run_id: run_id.clone(), why };
     let scratch = dir.path().join("staged").join("import");
     let files = files_again(imported, &dir.copies()).map_err(refuse)?;
     let loaded = load(
@@ -186,12 +165,11 @@ impl ImportRun<'_> {
 
     fn import(&self, spec: &ImportSpec, rules: &Rules) -> Result<RunSummary> {
         let folder = self.pipeline.import_folder(spec);
-        let mut summary = RunSummary::empty(&self.record.pipeline, self.record.today);
-        summary.run_id = self.record.run_id.clone();
+        let mut summary = RunSummary::of(&self.record);
         let mut staging = self.context.lake.stage(&self.record.run_id)?;
         summary.snapshot = staging.parent().map(|commit| commit.snapshot);
         summary.outcome = Outcome::Unchanged;
-        let texts = texts_in(&folder, &self.context.variables, &staging, self.record.today)?;
+        let texts = texts_in(&folder, self.variables, &staging, self.record.today)?;
         let waiting: Vec<String> = texts.waiting.iter().map(|file| file.name.clone()).collect();
         let others = texts.others.clone();
         let observed_at = (self.context.now)();
@@ -200,9 +178,7 @@ impl ImportRun<'_> {
         summary.rows =
             loaded.deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
         summary.quarantined = loaded.rejected.len() as u64;
-        let import = ImportSummary { waiting, ..import_summary(&loaded, &imports, others) };
-        let is_partial = import.is_partial();
-        summary.import = Some(import);
+        summary.import = Some(ImportSummary { waiting, ..import_summary(&loaded, &imports, others) });
         let has_news = !loaded.files.is_empty();
         if has_news {
             self.report(Event::Done(Done::Read(loaded.records, self.started.elapsed())));
@@ -225,10 +201,7 @@ impl ImportRun<'_> {
         } else {
             self.report(Event::Done(Done::Unchanged(summary.snapshot)));
         }
-        let is_partial = is_partial && summary.outcome != Outcome::Failed;
-        summary.end(if is_partial { Outcome::Partial } else { summary.outcome });
-        let mut record = self.record.clone();
-        self.ending().close(&mut record, &mut summary, self.started)?;
+        self.ending().close(self.record.clone(), &mut summary, self.started)?;
         Ok(summary)
     }
 
@@ -276,12 +249,9 @@ impl ImportRun<'_> {
     fn publish(&self, mut staging: Staging, journal: &Journal, summary: &mut RunSummary) -> Result<()> {
         let ending = self.ending();
         stage_days(&mut staging, journal.today)?;
-        ending.aggregate(journal, &mut staging)?;
-        self.report(Event::Working(Work::Publishing));
-        let aggregates = journal.aggregates.as_deref();
-        let evidence = evidence_of_import(&staging, journal.today, aggregates, summary.quarantined)?;
         let mut state = RunState::of(staging.parent());
-        let verdict = ending.check(&evidence, &state, summary)?;
+        // No API counts its days.
+        let verdict = ending.audit(&mut staging, journal, &[], &state, summary)?;
         state.source = Some(SourceKind::State);
         state.read_once = true;
         state.ended = Some(self.record.run_id.clone());
@@ -290,14 +260,7 @@ impl ImportRun<'_> {
     }
 
     fn ending(&self) -> Ending<'_> {
-        Ending {
-            pipeline: self.pipeline,
-            lake: &self.context.lake,
-            lock: self.lock,
-            dir: &self.dir,
-            now: self.context.now,
-            events: &self.context.events,
-        }
+        Ending { pipeline: self.pipeline, context: self.context, lock: self.lock, dir: &self.dir }
     }
 }
 
@@ -344,7 +307,7 @@ fn import_summary(loaded: &Loaded, imports: &[ImportRow], mut unread: Vec<Unread
     for file in &missing_files {
         tracing::warn!("{file} is missing");
     }
-    if !imports.is_empty() && !has_fictitious(imports) {
+    if !imports.is_empty() && newest_of(imports, Kind::Fictitious).is_none() {
         tracing::warn!(
             "no file of fictitious names was read: no day is complete with them (ficdata.zip has them)"
         );

@@ -1,13 +1,12 @@
 //! Quarterly sets as far as only all of their files show what is wrong: two files for one place, parts that fall short of others, parts
 //! of another set, and files that no run has found. Pure.
 
-use super::known::Known;
+use super::known::{Known, Text};
 use crate::import::business::event::StateEvent;
 use crate::import::business::stored::SourceKey;
 use crate::import::files::layout::Kind;
-use crate::import::files::names::part_of_set;
+use crate::import::files::names::{name_in_set, part_of_set};
 use crate::import::files::source::{SourceError, SourceFile};
-use crate::import::read::FileRead;
 use crate::import::rules::text::document_number_of;
 use crate::table::ImportRow;
 use jiff::civil::Date;
@@ -46,7 +45,9 @@ pub(super) fn check_claims<'f, 'd>(
         if first.bytes != file.bytes || digests.is_some_and(|(one, other)| one != other) {
             let what = match file.day {
                 Some(day) => format!("the {} file of {day}", file.kind.name().replace('_', " ")),
-                None => format!("{} of the set in {}", name_of(file.kind, file.expected().part), file.set),
+                None => {
+                    format!("{} of the set in {}", name_in_set(file.kind, file.expected().part), file.set)
+                }
             };
             return Err(SourceError::TwoClaims { one: first.name.clone(), other: file.name.clone(), what });
         }
@@ -54,60 +55,34 @@ pub(super) fn check_claims<'f, 'd>(
     Ok(())
 }
 
-/// The name of a quarterly file.
-fn name_of(kind: Kind, part: Option<u8>) -> String {
-    let stem = match kind {
-        Kind::Corporate => "cordata",
-        Kind::CorporateEvent => "corevt",
-        Kind::Fictitious => "ficdata",
-        Kind::FictitiousEvent => "ficevt",
-        Kind::Partnership => "genfile",
-        Kind::PartnershipEvent => "genevt",
-    };
-    format!("{stem}{}.txt", part.map(|part| part.to_string()).unwrap_or_default())
-}
-
-/// A text, what was read of it, and its row.
-type Text<'a> = (&'a SourceFile, &'a FileRead, &'a ImportRow);
-
 /// Refuses files of sets that fall short of the last set or of the other parts, or are of another set. `max_short` is in percent.
-pub(super) fn check_sets(
-    all: &[SourceFile],
-    texts: &[(&SourceFile, &FileRead)],
-    rows: &[(ImportRow, bool)],
-    before: &Known,
-    max_short: f64,
-) -> Checked {
+pub(super) fn check_sets(all: &[SourceFile], texts: &[Text], before: &Known, max_short: f64) -> Checked {
     if max_short >= NO_LIMIT {
         return Ok(());
     }
-    let mut sets: BTreeMap<&str, Vec<Text<'_>>> = BTreeMap::new();
-    for ((file, read), (row, _)) in texts.iter().zip(rows) {
-        if file.expected().part.is_some() {
-            sets.entry(&file.set).or_default().push((file, read, row));
-        }
+    let mut sets: BTreeMap<&str, Vec<&Text>> = BTreeMap::new();
+    for text in texts.iter().filter(|text| text.file.expected().part.is_some()) {
+        sets.entry(&text.file.set).or_default().push(text);
     }
     for (set, parts) in &sets {
         let of_set = all.iter().filter(|file| file.set == *set && file.expected().part.is_some());
         check_mixed(of_set, parts, before)?;
-        check_size(parts)?;
-        check_newest(parts)?;
+        if let Some(median) = median(parts) {
+            check_size(parts, median)?;
+            check_newest(parts)?;
+        }
     }
-    check_last_set(rows, before, max_short)
+    check_last_set(texts, before, max_short)
 }
 
 /// Refuses parts that the lake has of an older set, next to parts that are newer.
-fn check_mixed<'f>(
-    of_set: impl Iterator<Item = &'f SourceFile>,
-    parts: &[Text<'_>],
-    before: &Known,
-) -> Checked {
+fn check_mixed<'f>(of_set: impl Iterator<Item = &'f SourceFile>, parts: &[&Text], before: &Known) -> Checked {
     let old = |digest: &str| before.date_of_text(digest);
-    let read = |file: &SourceFile| parts.iter().find(|part| part.0.name == file.name);
-    let new = parts.iter().filter(|part| old(&part.2.digest).is_none());
-    let Some(newest) = new.filter_map(|(_, read, _)| read.sound.newest()).max() else { return Ok(()) };
+    let read = |file: &SourceFile| parts.iter().find(|part| part.file.name == file.name);
+    let new = parts.iter().filter(|part| old(&part.read.digest).is_none());
+    let Some(newest) = new.filter_map(|part| part.read.sound.newest()).max() else { return Ok(()) };
     for file in of_set.filter(|file| file.bytes > 0) {
-        let digest = read(file).map(|part| &*part.2.digest).or_else(|| before.digest_of(file));
+        let digest = read(file).map(|part| &*part.read.digest).or_else(|| before.digest_of(file));
         if let Some(date) = digest.and_then(old).filter(|date| *date < newest) {
             let why = format!(
                 "it is that of the set of {date}, and other parts of its set have records of {newest}"
@@ -119,16 +94,15 @@ fn check_mixed<'f>(
 }
 
 /// The middle size of the parts; none where they are too small to be compared.
-fn median(parts: &[Text<'_>]) -> Option<u64> {
-    let mut sizes: Vec<u64> = parts.iter().map(|(_, read, _)| read.sound.records()).collect();
+fn median(parts: &[&Text]) -> Option<u64> {
+    let mut sizes: Vec<u64> = parts.iter().map(|part| part.read.sound.records()).collect();
     sizes.sort_unstable();
     sizes.get(sizes.len() / 2).copied().filter(|median| *median >= ENOUGH_RECORDS)
 }
 
 /// Refuses a part that is far smaller than most.
-fn check_size(parts: &[Text<'_>]) -> Checked {
-    let Some(median) = median(parts) else { return Ok(()) };
-    for (file, read, _) in parts {
+fn check_size(parts: &[&Text], median: u64) -> Checked {
+    for Text { file, read, .. } in parts {
         let records = read.sound.records();
         if records * SMALLEST_PART < median {
             let why = format!("it has {records} records, and half of the ten parts have {median} or more");
@@ -138,19 +112,12 @@ fn check_size(parts: &[Text<'_>]) -> Checked {
     Ok(())
 }
 
-fn least(records: f64, max_short: f64) -> f64 {
-    records * (1.0 - max_short / 100.0)
-}
-
 /// Refuses a part whose newest day is older than chance allows.
-fn check_newest(parts: &[Text<'_>]) -> Checked {
-    if median(parts).is_none() {
-        return Ok(());
-    }
-    let all: u64 = parts.iter().map(|(_, read, _)| read.sound.records()).sum();
-    for (file, read, _) in parts {
+fn check_newest(parts: &[&Text]) -> Checked {
+    let all: u64 = parts.iter().map(|part| part.read.sound.records()).sum();
+    for Text { file, read, .. } in parts {
         let (records, Some(newest)) = (read.sound.records(), read.sound.newest()) else { continue };
-        let newer: u64 = parts.iter().map(|(_, other, _)| other.sound.newer_than(newest)).sum();
+        let newer: u64 = parts.iter().map(|other| other.read.sound.newer_than(newest)).sum();
         if records as f64 * newer as f64 / (all - records).max(1) as f64 > MOST_NEWER {
             let why =
                 format!("its newest day is {newest}, and the other parts have {newer} records of later days");
@@ -161,8 +128,8 @@ fn check_newest(parts: &[Text<'_>]) -> Checked {
 }
 
 /// Refuses a file with far fewer records than the same file of the last set.
-fn check_last_set(rows: &[(ImportRow, bool)], before: &Known, max_short: f64) -> Checked {
-    let new = rows.iter().filter(|(_, counts)| *counts).map(|(row, _)| row);
+fn check_last_set(texts: &[Text], before: &Known, max_short: f64) -> Checked {
+    let new = texts.iter().filter(|text| text.counts).map(|text| &text.row);
     let of_sets = before.rows.iter().chain(new.clone()).filter(|row| row.quarterly);
     let mut places: BTreeMap<(&str, Option<u8>), BTreeMap<Date, &ImportRow>> = BTreeMap::new();
     for row in of_sets {
@@ -172,7 +139,7 @@ fn check_last_set(rows: &[(ImportRow, bool)], before: &Known, max_short: f64) ->
     for row in new.filter(|row| row.quarterly) {
         let last = places.get(&place_of(row)).and_then(|dates| dates.range(..row.source_date).next_back());
         if let Some((date, last)) =
-            last.filter(|(_, last)| records(row) + FEW < least(records(last), max_short))
+            last.filter(|(_, last)| records(row) + FEW < records(last) * (1.0 - max_short / 100.0))
         {
             let why = format!(
                 "it has {} records, and that of the set of {date} has {}",
@@ -191,12 +158,13 @@ fn place_of(row: &ImportRow) -> (&str, Option<u8>) {
 
 /// Refuses a part whose numbers are in the events of its set far more often than those of other parts, without a record.
 pub(super) fn check_events(
-    rows: &[(ImportRow, bool)],
+    texts: &[Text],
     unmatched: &[(i64, SourceKey, StateEvent)],
     max_short: f64,
 ) -> Checked {
-    let parts = rows.iter().filter(|(row, counts)| *counts && row.quarterly && max_short < NO_LIMIT);
-    let parts: Vec<(&ImportRow, u8)> = parts.filter_map(|(row, _)| Some((row, place_of(row).1?))).collect();
+    let parts = texts.iter().filter(|text| text.counts && text.row.quarterly && max_short < NO_LIMIT);
+    let parts: Vec<(&ImportRow, u8)> =
+        parts.filter_map(|text| Some((&text.row, place_of(&text.row).1?))).collect();
     let dates: BTreeSet<Date> = parts.iter().map(|(row, _)| row.source_date).collect();
     for date in dates {
         let of_set = unmatched.iter().filter(|(_, key, _)| *key == SourceKey { date, rank: 0 });
@@ -233,6 +201,6 @@ pub(super) fn missing_files(imports: &[ImportRow]) -> Vec<String> {
     let expected: BTreeSet<Kind> = there.iter().chain(&older).flat_map(|kind| pair(*kind)).collect();
     expected
         .difference(&there)
-        .map(|kind| format!("{} of the set of {newest}", name_of(*kind, None)))
+        .map(|kind| format!("{} of the set of {newest}", name_in_set(*kind, None)))
         .collect()
 }

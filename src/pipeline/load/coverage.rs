@@ -2,7 +2,6 @@
 
 use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;
-use crate::extract::listing::Reading;
 use crate::pipeline::plan::lake_view::{Coverage, by_listing};
 use crate::pipeline::plan::stale_days::{KnownDay, SETTLED_DAYS};
 use crate::pipeline::state::provenance::{JournalDay, JournalDifference, JournalReading};
@@ -15,31 +14,24 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) type ListingDay = (String, Date);
 
 /// The coverage of a run.
+#[derive(Default)]
 pub(crate) struct RunCoverage {
     today: Date,
-    days: Coverage,
+    /// What is known of every day.
+    pub(crate) days: Coverage,
     changed: BTreeMap<ListingDay, CoverageRow>,
-    complete: BTreeSet<ListingDay>,
-    fully_read: BTreeSet<ListingDay>,
-    drifted: Vec<ListingDay>,
+    /// The days that this run left complete.
+    pub(crate) complete: BTreeSet<ListingDay>,
+    /// The days read from their first row to their last.
+    pub(crate) fully_read: BTreeSet<ListingDay>,
+    /// The days that drifted while they were read, in the order of the readings.
+    pub(crate) drifted: Vec<ListingDay>,
 }
 
 impl RunCoverage {
     /// That of a run that has read nothing: `rows` are the lake's.
     pub(super) fn new(rows: Vec<CoverageRow>, today: Date) -> Self {
-        Self {
-            today,
-            days: by_listing(rows),
-            changed: BTreeMap::new(),
-            complete: BTreeSet::new(),
-            fully_read: BTreeSet::new(),
-            drifted: Vec::new(),
-        }
-    }
-
-    /// What is known of every day.
-    pub(crate) fn days(&self) -> &Coverage {
-        &self.days
+        Self { today, days: by_listing(rows), ..Self::default() }
     }
 
     /// The rows of the days that were read, found to differ, or corrected when rows were merged.
@@ -50,21 +42,6 @@ impl RunCoverage {
     /// Whether this run has read a day of a listing, or found that it differs.
     pub(crate) fn has_changed(&self, listing: Listing, day: Date) -> bool {
         self.changed.contains_key(&(listing.label().to_owned(), day))
-    }
-
-    /// The days that this run left complete.
-    pub(crate) fn complete(&self) -> &BTreeSet<ListingDay> {
-        &self.complete
-    }
-
-    /// The days read from their first row to their last.
-    pub(crate) fn fully_read(&self) -> &BTreeSet<ListingDay> {
-        &self.fully_read
-    }
-
-    /// The days that drifted while they were read, in the order of the readings.
-    pub(crate) fn drifted(&self) -> &[ListingDay] {
-        &self.drifted
     }
 
     /// Days on which a filing that was not seen counts as removed, each for fictitious names (`true`) or all others.
@@ -100,11 +77,6 @@ impl RunCoverage {
             self.fully_read.extend(is_whole.then(key));
             self.complete.extend(complete.then(key));
         }
-    }
-
-    /// Adds the days of a reading that drifted.
-    pub(super) fn add_drift(&mut self, reading: &Reading) {
-        self.drifted.extend(reading.days.iter().map(|day| (reading.label.to_owned(), day.day)));
     }
 
     /// Adds days that differ from their newest totals or counts: they are not complete.
@@ -175,7 +147,7 @@ mod tests {
         let mut coverage = RunCoverage::new(Vec::new(), day);
         coverage.complete.insert((label.to_owned(), day));
         coverage.put(row);
-        assert!(coverage.complete().is_empty());
+        assert!(coverage.complete.is_empty());
         assert!(coverage.has_changed(Listing::Untyped, day));
     }
 }

@@ -8,17 +8,17 @@ use super::day_counts::{
     Differing, Figures, RowsByDay, are_all_more_or_all_less, are_most, are_mostly_equal_now, copied,
     differing, groups, newest,
 };
+use super::extraction::WindowReading;
 use super::landing::Landing;
 use super::run_store::{Known, gather};
 use crate::client::Call;
 use crate::contract::count::DailyCount;
 use crate::contract::listing::Listing;
+use crate::contract::page::Page;
 use crate::contract::param::MAX_DAYS;
 use crate::contract::reference::EntityType;
-use crate::extract::fetch::PageFetcher;
+use crate::extract::fetch::{Answer, PageFetcher};
 use crate::extract::listing::{CHECK, ListingJob, Totals, differing_days, extract_listing};
-use crate::extract::query::split::FilterValues;
-use crate::extract::reference::{DailyCounts, extract_daily_counts};
 use crate::pipeline::context::Run;
 use crate::pipeline::error::Result;
 use crate::pipeline::plan::inputs::filter;
@@ -50,9 +50,9 @@ const FEW_DAYS: usize = 7;
 
 impl Run<'_> {
     /// Takes counts that are newer than those before.
-    pub(crate) fn take_counts(&mut self, counts: DailyCounts, landing: &mut Landing) {
-        landing.journal.counts = Some(page_of(&counts.page));
-        self.counts = counts.days;
+    pub(crate) fn take_counts(&mut self, counts: Answer<Page<DailyCount>>, landing: &mut Landing) {
+        landing.journal.counts = Some(page_of(&counts.key));
+        self.counts = counts.value.data;
     }
 
     /// Marks the complete days whose newest count differs from their rows, unless most differ and no total has shown that the counts
@@ -62,13 +62,13 @@ impl Run<'_> {
         let counts = self.usable_counts();
         let differing = differing(&days, &counts);
         if self.state.counts_are_totals || !are_most(&differing, &days, &counts) {
-            landing.mark_incomplete(Listing::Untyped.label(), &differing, (self.now)());
+            landing.mark_incomplete(Listing::Untyped.label(), &differing, (self.context.now)());
         }
     }
 
     /// The complete days of a listing in the window, with their rows.
     fn complete_days(&self, listing: Listing, landing: &Landing) -> RowsByDay {
-        let days = landing.coverage.days().get(listing.label()).into_iter();
+        let days = landing.coverage.days.get(listing.label()).into_iter();
         let days = days.flat_map(|days| days.range(self.from..=self.record.today));
         days.filter(|(_, known)| known.complete).map(|(day, known)| (*day, known.rows())).collect()
     }
@@ -80,32 +80,7 @@ impl Run<'_> {
     }
 }
 
-/// The check of the days that a run has: what it reads with, and what was counted before.
-pub(super) struct DayCheck<'c, 'r, 'f> {
-    run: &'c mut Run<'r>,
-    fetcher: &'c mut PageFetcher<'f>,
-    words: &'c FilterValues,
-    landing: &'c mut Landing,
-    /// What was counted before the first listing was read.
-    at_first: Figures,
-    /// What was counted before the days that the run read of a listing were last compared in small parts.
-    compared: BTreeMap<Listing, Figures>,
-    /// Listings that this process has asked for, or whose answers it took from an earlier process of the run.
-    begun: BTreeSet<Listing>,
-}
-
-impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
-    pub(super) fn new(
-        run: &'c mut Run<'r>,
-        fetcher: &'c mut PageFetcher<'f>,
-        words: &'c FilterValues,
-        landing: &'c mut Landing,
-        at_first: Figures,
-        begun: BTreeSet<Listing>,
-    ) -> Self {
-        Self { run, fetcher, words, landing, at_first, compared: BTreeMap::new(), begun }
-    }
-
+impl WindowReading<'_, '_, '_> {
     /// Compares, and reads again what differs. What still differs in the end is incomplete.
     pub(super) async fn check(&mut self) -> Result<()> {
         let answered_limit =
@@ -141,8 +116,12 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
     fn differ_unchecked(&mut self) {
         let counts = self.run.usable_counts();
         let days = self.run.complete_days(Listing::Untyped, self.landing);
-        self.landing.mark_incomplete(Listing::Untyped.label(), &differing(&days, &counts), (self.run.now)());
-        let drifted = self.landing.coverage.drifted();
+        self.landing.mark_incomplete(
+            Listing::Untyped.label(),
+            &differing(&days, &counts),
+            (self.run.context.now)(),
+        );
+        let drifted = &self.landing.coverage.drifted;
         let have_changed = self.at_first.have_changed(&counts, drifted);
         let drifted: BTreeSet<ListingDay> = drifted.iter().cloned().collect();
         for listing in self.listings_read() {
@@ -151,7 +130,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
                 Listing::Untyped => drifted.contains(&(listing.label().to_owned(), *day)),
                 Listing::Of(_) => have_changed || self.landing.coverage.has_changed(listing, *day),
             });
-            self.landing.mark_incomplete(listing.label(), &days, (self.run.now)());
+            self.landing.mark_incomplete(listing.label(), &days, (self.run.context.now)());
         }
     }
 
@@ -177,7 +156,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
                 Listing::Untyped => self.compare_untyped(reread_days).await?,
                 Listing::Of(kind) => self.compare_typed(kind, reread_days).await?,
             };
-            self.landing.mark_incomplete(listing.label(), &found, (self.run.now)());
+            self.landing.mark_incomplete(listing.label(), &found, (self.run.context.now)());
             if !found.is_empty() {
                 let label = listing.label();
                 tracing::info!(listing = label, days = found.len(), "days have changed since they were read");
@@ -210,7 +189,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
             return Ok(rows);
         }
         let stats = self.fetcher.ask(CHECK, &Call::stats()).await?.value.data;
-        let drifted = self.landing.coverage.drifted();
+        let drifted = &self.landing.coverage.drifted;
         let now = Figures::new(stats, self.run.usable_counts(), drifted);
         let earlier = self.compared.get(&listing).unwrap_or(&self.at_first);
         let has_grown = earlier.show_growth(&now, kind, drifted);
@@ -248,7 +227,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
             return Ok(found);
         }
         let is_calm =
-            !self.landing.coverage.drifted().iter().any(|(label, _)| label == Listing::Untyped.label());
+            !self.landing.coverage.drifted.iter().any(|(label, _)| label == Listing::Untyped.label());
         let is_sum_enough =
             is_calm && doubtful.len() > FEW_DAYS && are_all_more_or_all_less(&doubtful, &counts);
         let totals = if is_sum_enough { Totals::Ranges } else { Totals::Parts(doubtful.len()) };
@@ -265,7 +244,8 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
 
     async fn ask_counts(&mut self) -> Result<()> {
         let days = (self.run.counts.len() as u32).clamp(1, MAX_DAYS);
-        self.run.take_counts(extract_daily_counts(self.fetcher, CHECK, days).await?, self.landing);
+        let counts = self.fetcher.ask(CHECK, &Call::daily_counts(days)).await?;
+        self.run.take_counts(counts, self.landing);
         Ok(())
     }
 
@@ -279,7 +259,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
             return Ok(RowsByDay::new());
         }
         let mut store = self.run.store(self.landing, Known::Gathered(BTreeMap::new()));
-        let context = self.run.read_context(listing, self.words, &mut store);
+        let context = self.run.read_context(listing, &self.words, &mut store);
         Ok(differing_days(self.fetcher, context, listing.label(), &filter(listing), rows, totals).await?)
     }
 
@@ -302,7 +282,7 @@ impl<'c, 'r, 'f> DayCheck<'c, 'r, 'f> {
                 let made = self.fetcher.answered - answered_before;
                 if made < wanted && made + price <= left {
                     let job = reread_job(listing, &group, &counts);
-                    let context = self.run.read_context(listing, self.words, &mut store);
+                    let context = self.run.read_context(listing, &self.words, &mut store);
                     extract_listing(self.fetcher, context, job).await?;
                     reread.entry(listing).or_default().extend(group);
                 }
@@ -319,13 +299,10 @@ fn reread_job(listing: Listing, days: &RowsByDay, counts: &RowsByDay) -> Listing
         label: listing.label(),
         stage: CHECK,
         filter: filter(listing),
-        unread: Vec::new(),
         moved: days.keys().copied().collect(),
-        proven: BTreeMap::new(),
-        settling: Vec::new(),
         expected: days.iter().filter(|(day, _)| is_counted(day)).map(copied).collect(),
         doubtful: days.keys().map(|day| (*day, Timestamp::MIN)).collect(),
-        nights: 0,
+        ..ListingJob::default()
     }
 }
 

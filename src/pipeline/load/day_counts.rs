@@ -19,7 +19,7 @@ pub(super) type Differing = BTreeMap<Listing, RowsByDay>;
 
 /// Statewide figures and counts of days at some time.
 pub(super) struct Figures {
-    stats: Stats,
+    pub(super) stats: Stats,
     counts: RowsByDay,
     /// The number of drifted days that were known then.
     drifted: usize,

@@ -4,26 +4,30 @@
 //! went to quarantine is left for a later run.
 
 use super::landing::Landing;
-use crate::contract::business::ACTIVE;
-use crate::extract::detail::{LookUp, expect, expect_officers};
+use crate::client::RawRecord;
+use crate::contract::business::{ACTIVE, business_id};
+use crate::contract::id::DocumentNumber;
+use crate::extract::detail::{DETAILS, LookUp, Wanted};
 use crate::extract::fetch::{PageFetcher, PageKey};
-use crate::lake::{Commit, TableDelta};
+use crate::lake::Commit;
 use crate::normalize::{NormalizedDetail, OpenValues, normalize_detail, normalize_officers};
 use crate::pipeline::config::spec::EnrichSpec;
 use crate::pipeline::context::Run;
 use crate::pipeline::error::Result;
 use crate::pipeline::plan::due::{DueTerms, Known, LookUps, Standing, due};
+use crate::pipeline::plan::watch_due::{DueNumbers, due_numbers};
 use crate::pipeline::publish::summary::EnrichSummary;
 use crate::pipeline::state::run_state::{QuarantinedLookUp, ReadBackoff};
-use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table};
-use std::collections::BTreeSet;
+use crate::table::{DetailRow, FilingColumns, FilingRow, OfficerRow, Row, Table, read_table};
+use serde::Deserialize;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Look-ups that are merged together.
 const BATCH: usize = 4_096;
 
 /// Rows of look-ups on their way to their tables.
 #[derive(Default)]
-pub(super) struct LookedUp {
+struct LookedUp {
     filings: Vec<FilingRow>,
     details: Vec<DetailRow>,
     officers: Vec<OfficerRow>,
@@ -31,27 +35,40 @@ pub(super) struct LookedUp {
     with_officers: BTreeSet<i64>,
 }
 
+/// What earlier parts of a run have left to look up, and the progress so far.
+struct Left {
+    due: Vec<Wanted>,
+    /// Fields of their listing that the schema does not know, by business.
+    extra: HashMap<i64, String>,
+    summary: EnrichSummary,
+}
+
 impl Run<'_> {
-    /// Looks up what is due, newest first. Results are kept when a later request fails.
+    /// Looks up what is due: selected businesses, newest first, or those of the watch list, in its order. Results are kept when a later
+    /// request fails.
     pub(crate) async fn read_enrich(
         &mut self,
         spec: &EnrichSpec,
         asker: &mut PageFetcher<'_>,
         landing: &mut Landing,
     ) -> Result<()> {
-        let Some(condition) = &spec.condition else {
-            return self.read_watch_list(spec, asker, landing).await;
+        let commit = self.context.lake.current()?;
+        let Left { due, extra, summary } = match &spec.condition {
+            Some(condition) => {
+                let plan = self.enrich_plan(spec, condition, commit.as_ref())?;
+                self.look_ups_left(spec, &plan, commit.as_ref())?
+            }
+            None => self.numbers_left(spec, commit.as_ref())?,
         };
-        let commit = self.lake.current()?;
-        let plan = self.enrich_plan(spec, condition, commit.as_ref())?;
-        let known = Known::of(self.lake, commit.as_ref(), &plan.ids, &self.state.enrich)?;
-        let (due, summary) = self.look_ups_left(spec, &plan, &known);
-        let requests = |(_, first): &(i64, LookUp)| 1 + u64::from(spec.officers && *first == LookUp::Details);
-        self.progress.plan(asker.answered + due.iter().map(requests).sum::<u64>());
+        let requests = |wanted: &Wanted| match wanted {
+            Wanted::Business(_, LookUp::Officers) => 1,
+            _ => 1 + u64::from(spec.officers),
+        };
+        self.progress.plan(asker.answered + due.iter().map(requests).sum::<u64>(), 0);
         if !due.is_empty() {
             self.state.enrich.runs.insert(self.record.run_id.clone());
         }
-        let mut work = Enriching { run: self, spec, known, landing, batch: LookedUp::default(), summary };
+        let mut work = Enriching { run: self, spec, extra, landing, batch: LookedUp::default(), summary };
         let result = work.look_up_all(asker, &due).await;
         let Enriching { batch, summary, .. } = work;
         batch.land(landing)?;
@@ -67,11 +84,11 @@ impl Run<'_> {
         commit: Option<&Commit>,
     ) -> Result<LookUps> {
         let mut planned = self.planned();
-        if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == self.real_today) {
+        if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == self.context.today) {
             return Ok(look_ups);
         }
-        let terms = DueTerms::of(spec, (self.now)(), self.real_today);
-        let due = due(self.lake, commit, condition, terms, &self.state.enrich)?;
+        let terms = DueTerms::of(spec, (self.context.now)(), self.context.today);
+        let due = due(&self.context.lake, commit, condition, terms, &self.state.enrich)?;
         let look_ups = LookUps::of(due, spec.limit);
         planned.look_ups = Some(look_ups.clone());
         self.write_plan(&planned)?;
@@ -79,30 +96,63 @@ impl Run<'_> {
     }
 
     /// The look-ups that earlier parts of this run have left, and the progress so far.
-    fn look_ups_left(
-        &self,
-        spec: &EnrichSpec,
-        plan: &LookUps,
-        known: &Known,
-    ) -> (Vec<(i64, LookUp)>, EnrichSummary) {
+    fn look_ups_left(&self, spec: &EnrichSpec, plan: &LookUps, commit: Option<&Commit>) -> Result<Left> {
+        let known = Known::of(&self.context.lake, commit, &plan.ids, &self.state.enrich)?;
         // As of the start of the run: nothing that it looked up is too old.
-        let terms = DueTerms::of(spec, self.record.started_at, self.real_today);
+        let terms = DueTerms::of(spec, self.record.started_at, self.context.today);
         let (mut due, mut summary) = (Vec::new(), EnrichSummary::default());
         for id in plan.ids.iter().copied() {
             match known.standing(id, terms, &self.state.enrich) {
                 Standing::Waiting => summary.quarantined += 1,
                 Standing::Due(look_up) if self.is_quarantined_now(id, look_up) => summary.quarantined += 1,
-                Standing::Due(look_up) => due.push((id, look_up)),
+                Standing::Due(look_up) => due.push(Wanted::Business(id, look_up)),
                 Standing::UpToDate => {
                     summary.looked_up += 1;
-                    summary.unknown += u64::from(known.is_without(id));
+                    summary.unknown += u64::from(self.state.enrich.without.contains_key(&id));
                 }
             }
         }
         summary.quarantined += plan.waiting;
         summary.left = due.len() as u64 + plan.beyond + summary.quarantined;
         summary.chosen = summary.looked_up + summary.left;
-        (due, summary)
+        let ids: HashSet<i64> = plan.ids.iter().copied().collect();
+        let extra = self.extra_of(commit.filter(|_| !due.is_empty()), |id, _| ids.contains(&id))?;
+        Ok(Left { due, extra, summary })
+    }
+
+    /// The due numbers of the watch list, in its order.
+    fn numbers_left(&self, spec: &EnrichSpec, commit: Option<&Commit>) -> Result<Left> {
+        let DueNumbers { due, looked_up } =
+            due_numbers(&self.pipeline.watch_list, spec, &self.state.enrich, self.record.started_at);
+        let numbers: HashSet<&str> = due.iter().map(DocumentNumber::as_str).collect();
+        let extra =
+            self.extra_of(commit.filter(|_| !due.is_empty()), |_, number| numbers.contains(number))?;
+        let left = due.len() as u64;
+        let summary = EnrichSummary { chosen: looked_up + left, looked_up, left, ..EnrichSummary::default() };
+        Ok(Left { due: due.into_iter().map(Wanted::Document).collect(), extra, summary })
+    }
+
+    /// Fields that the schema does not know, of the listing of businesses; they are chosen by id and document number.
+    fn extra_of(
+        &self,
+        commit: Option<&Commit>,
+        is_wanted: impl Fn(i64, &str) -> bool,
+    ) -> Result<HashMap<i64, String>> {
+        let mut found = HashMap::new();
+        let Some(commit) = commit else { return Ok(found) };
+        for file in self.context.lake.open_snapshot(commit).files(Table::Filings.name())? {
+            for batch in
+                read_table(Table::Filings, &file, Some(&["business_id", "document_number", "extra"]))?
+            {
+                let batch = batch?;
+                let columns = FilingColumns::new(&batch);
+                let (ids, numbers) = (columns.business_id()?, columns.document_number()?);
+                let rows = ids.values().iter().zip(numbers.iter().flatten()).zip(columns.extra()?);
+                let rows = rows.filter(|((id, number), _)| is_wanted(**id, number));
+                found.extend(rows.filter_map(|((id, _), extra)| Some((*id, extra?.to_owned()))));
+            }
+        }
+        Ok(found)
     }
 
     /// Whether an earlier part of this run sent the answer to quarantine.
@@ -113,56 +163,69 @@ impl Run<'_> {
 }
 
 /// Look-ups under way, and where their results go.
-pub(super) struct Enriching<'e, 'r> {
-    pub(super) run: &'e mut Run<'r>,
-    pub(super) spec: &'e EnrichSpec,
-    pub(super) known: Known,
-    pub(super) landing: &'e mut Landing,
-    pub(super) batch: LookedUp,
-    pub(super) summary: EnrichSummary,
+struct Enriching<'e, 'r> {
+    run: &'e mut Run<'r>,
+    spec: &'e EnrichSpec,
+    extra: HashMap<i64, String>,
+    landing: &'e mut Landing,
+    batch: LookedUp,
+    summary: EnrichSummary,
 }
 
 impl Enriching<'_, '_> {
-    async fn look_up_all(&mut self, asker: &mut PageFetcher<'_>, due: &[(i64, LookUp)]) -> Result<()> {
-        for (at, (id, first)) in due.iter().enumerate() {
-            expect(asker, &due[at..]);
+    async fn look_up_all(&mut self, asker: &mut PageFetcher<'_>, due: &[Wanted]) -> Result<()> {
+        for (at, wanted) in due.iter().enumerate() {
+            asker.expect(due[at..].iter().map(Wanted::call), false);
             let before = self.summary.quarantined;
-            self.look_up(asker, *id, *first).await?;
+            self.look_up(asker, wanted).await?;
             if self.summary.quarantined == before {
                 self.summary.looked_up += 1;
                 self.summary.left -= 1;
+                if let Wanted::Document(number) = wanted {
+                    self.run.state.enrich.watched.insert(number.to_string(), (self.run.context.now)());
+                }
             }
             if (at + 1).is_multiple_of(BATCH) {
                 let batch = std::mem::take(&mut self.batch);
-                asker.alongside(|| batch.land(self.landing))??;
+                asker.alongside(|| batch.land(self.landing)).await??;
             }
         }
         Ok(())
     }
 
-    async fn look_up(&mut self, asker: &mut PageFetcher<'_>, id: i64, first: LookUp) -> Result<()> {
-        if first == LookUp::Details {
-            let details = LookUp::Details.ask(asker, id).await?;
-            let has_officers = self.take_details(id, details)?;
-            if !has_officers || !self.spec.officers {
-                return Ok(());
-            }
-            expect_officers(asker, id);
+    async fn look_up(&mut self, asker: &mut PageFetcher<'_>, wanted: &Wanted) -> Result<()> {
+        let (id, details) = match wanted {
+            Wanted::Business(id, LookUp::Officers) => return self.look_up_officers(asker, *id).await,
+            Wanted::Business(id, LookUp::Details) => (*id, LookUp::Details.ask(asker, *id).await?),
+            Wanted::Document(number) => match asker.ask_unless_refused(DETAILS, &wanted.call(), 404).await? {
+                // A record without a readable id goes to quarantine, like one of another business.
+                Some(answer) => (id_of(&answer.value.data).unwrap_or(0), Some(answer.key)),
+                None => {
+                    tracing::warn!(document_number = %number, "the API knows no business with this document number");
+                    self.summary.unknown += 1;
+                    self.summary.unknown_documents.push(number.to_string());
+                    return Ok(());
+                }
+            },
+        };
+        if self.take_details(id, details)? && self.spec.officers {
+            asker.expect_first(&LookUp::Officers.call(id));
+            self.look_up_officers(asker, id).await?;
         }
-        self.look_up_officers(asker, id).await
+        Ok(())
     }
 
-    pub(super) async fn look_up_officers(&mut self, asker: &mut PageFetcher<'_>, id: i64) -> Result<()> {
+    async fn look_up_officers(&mut self, asker: &mut PageFetcher<'_>, id: i64) -> Result<()> {
         // Without its officers, a business keeps what the lake has of it: new details next to old officers are half of it.
         let officers = LookUp::Officers.ask(asker, id).await.inspect_err(|_| self.batch.forget(id))?;
         self.take_officers(id, officers)
     }
 
     /// Adds a detail record; returns whether it counts officers.
-    pub(super) fn take_details(&mut self, id: i64, page: Option<PageKey>) -> Result<bool> {
+    fn take_details(&mut self, id: i64, page: Option<PageKey>) -> Result<bool> {
         let Some(page) = page else {
             self.summary.unknown += 1;
-            self.run.state.enrich.without.insert(id, (self.run.now)());
+            self.run.state.enrich.without.insert(id, (self.run.context.now)());
             self.run.state.enrich.quarantined_details.remove(&id);
             return Ok(false);
         };
@@ -189,7 +252,7 @@ impl Enriching<'_, '_> {
         }
         self.landing.findings.note(rows.unknown_fields, rows.open_values);
         let listed = rows.filing.status == ACTIVE;
-        let extra = self.known.extra.get(&id).cloned();
+        let extra = self.extra.get(&id).cloned();
         self.batch.filings.push(FilingRow { listed, extra, ..rows.filing });
         self.batch.details.push(rows.detail);
         has_officers
@@ -207,7 +270,7 @@ impl Enriching<'_, '_> {
         }
         let state = &mut self.run.state.enrich;
         if rows.is_empty() && is_sound {
-            state.without_officers.insert(id, (self.run.now)());
+            state.without_officers.insert(id, (self.run.context.now)());
         } else {
             state.without_officers.remove(&id);
         }
@@ -230,9 +293,17 @@ impl Enriching<'_, '_> {
             LookUp::Details => &mut state.quarantined_details,
             LookUp::Officers => &mut state.quarantined_officers,
         };
-        let backoff = ReadBackoff::after(all.get(&id).map(|last| last.backoff), self.run.real_today);
-        all.insert(id, QuarantinedLookUp { backoff, at: (self.run.now)() });
+        let backoff = ReadBackoff::after(all.get(&id).map(|last| last.backoff), self.run.context.today);
+        all.insert(id, QuarantinedLookUp { backoff, at: (self.run.context.now)() });
     }
+}
+
+fn id_of(record: &RawRecord) -> Option<i64> {
+    #[derive(Deserialize)]
+    struct Id {
+        id: String,
+    }
+    business_id(&serde_json::from_str::<Id>(record.get()).ok()?.id)
 }
 
 impl LookedUp {
@@ -243,7 +314,7 @@ impl LookedUp {
         self.with_officers.remove(&id);
     }
 
-    pub(super) fn land(self, landing: &mut Landing) -> Result<()> {
+    fn land(self, landing: &mut Landing) -> Result<()> {
         if self.filings.is_empty() && self.with_officers.is_empty() {
             return Ok(());
         }
@@ -252,17 +323,8 @@ impl LookedUp {
         let officers = OfficerRow::batch(&self.officers)?;
         let officers = landing.staging.merge_replacing(Table::Officers, &officers, &self.with_officers)?;
         for (table, delta) in [(Table::Details, details), (Table::Officers, officers)] {
-            add(landing.looked_up.entry(table.name().to_owned()).or_default(), &delta);
+            landing.looked_up.entry(table.name().to_owned()).or_default().add(&delta);
         }
         Ok(())
     }
-}
-
-/// Adds the counts of a later merge of the same run.
-fn add(all: &mut TableDelta, delta: &TableDelta) {
-    all.read += delta.read;
-    all.added += delta.added;
-    all.changed += delta.changed;
-    all.vanished += delta.vanished;
-    all.total = delta.total;
 }

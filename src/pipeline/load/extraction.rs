@@ -1,31 +1,26 @@
 //! What a run reads, in order: lists, counts, listings. Each day range lands when it is read.
 
-use super::day_check::DayCheck;
 use super::day_counts::Figures;
 use super::landing::Landing;
 use super::page_store::Pages;
 use super::run_store::{Known, RunStore};
-use crate::client::Client;
+use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
+use crate::contract::count::Stats;
 use crate::contract::eastern::window_start;
 use crate::contract::listing::Listing;
-use crate::contract::plan::PlanLimits;
-use crate::extract::ExtractError;
 use crate::extract::fetch::PageFetcher;
 use crate::extract::listing::{ListingJob, ListingStore, ReadContext, extract_listing};
 use crate::extract::query::split::FilterValues;
-use crate::extract::reference::{
-    COUNTS, REFERENCE, Reference, extract_daily_counts, extract_reference, find_plan,
-};
+use crate::extract::reference::{COUNTS, REFERENCE, Reference, extract_reference, find_plan};
 use crate::pipeline::api_day::{api_clock, check_counts};
-use crate::pipeline::config::spec::BudgetSpec;
-use crate::pipeline::context::{Run, RunContext};
+use crate::pipeline::context::Run;
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::forecast::Forecast;
 use crate::pipeline::plan::inputs::PlanInputs;
 use crate::pipeline::plan::jobs::{counted_days, first_day, job, listings, within_bounds};
 use crate::pipeline::plan::lake_view::{Coverage, KnownRows};
-use crate::pipeline::plan::refresh_cost::{check_price, listing_price, settling_price};
+use crate::pipeline::plan::refresh_cost::prices;
 use crate::pipeline::progress::Event;
 use crate::pipeline::publish::summary::Requests;
 use crate::table::Table;
@@ -33,11 +28,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) struct Extracted {
     pub(crate) landing: Landing,
-    pub(crate) read: Result<Option<Reference>, Interrupted>,
+    /// Lists and counts, if they were read.
+    pub(crate) reference: Option<Reference>,
+    pub(crate) read: Result<()>,
     pub(crate) requests: Requests,
     /// Answers, from the API or the archive.
     pub(crate) answered: u64,
 }
+
+/// Requests that the check of a run may need.
+const CHECK_REQUESTS: u32 = 4;
 
 /// What a client had sent before a run began.
 #[derive(Debug, Clone, Copy)]
@@ -65,23 +65,20 @@ impl SentBefore {
 }
 
 /// Reads and lands all that the run needs, then frees the archive's index. `before` is what was sent before it began.
-pub(crate) async fn extract(
-    run: &mut Run<'_>,
-    context: &RunContext,
-    before: SentBefore,
-) -> Result<Extracted> {
+pub(crate) async fn extract(run: &mut Run<'_>, before: SentBefore) -> Result<Extracted> {
     let client = run.client;
     let sent_for_account = before.requests_since(client).sent;
     let mut pages = Pages::new(run.dir.raw()?);
     let archive = pages.clone();
-    let staging = run.lake.stage(&run.record.run_id)?;
+    let staging = run.context.lake.stage(&run.record.run_id)?;
     let quarantine = Some(run.dir.quarantine());
     let mut landing = Landing::new(run.record.today, staging, quarantine, pages.clone())?;
-    let (progress, now) = (run.progress.clone(), context.now);
+    let (progress, now) = (run.progress.clone(), run.context.now);
     let answered = |sent, rows| progress.answered(sent, rows, client.budget(), now());
     let mut asker = PageFetcher::new(client, &mut pages, now, &answered);
-    let read = run.read(&mut asker, &mut landing).await;
-    if let Err((_, PipelineError::Client(refused))) = &read {
+    let mut reference = None;
+    let read = run.read(&mut asker, &mut landing, &mut reference).await;
+    if let Err(PipelineError::Client(refused)) = &read {
         asker.invalidate_refusal(refused)?;
     }
     let finished = asker.finish().await;
@@ -94,119 +91,61 @@ pub(crate) async fn extract(
     archive.archive().sync()?;
     landing.end()?;
     landing.findings.sync()?;
-    Ok(Extracted { landing, read, requests, answered: asker.answered })
+    Ok(Extracted { landing, reference, read, requests, answered: asker.answered })
 }
 
-/// What was read before an error, and the error.
-type Interrupted = (Option<Reference>, PipelineError);
-
 impl Run<'_> {
-    /// Reads lists, counts and listings. Each day range lands when it is read.
+    /// Reads lists, counts and listings. Each day range lands when it is read. `reference` receives the lists before anything can land.
     async fn read(
         &mut self,
         asker: &mut PageFetcher<'_>,
         landing: &mut Landing,
-    ) -> Result<Option<Reference>, Interrupted> {
-        let early = |error: ExtractError| (None, PipelineError::from(error));
-        let pipeline = self.pipeline;
-        if let Some(spec) = &pipeline.spec.enrich {
-            return self
-                .read_enrich(spec, asker, landing)
-                .await
-                .map(|()| None)
-                .map_err(|error| (None, error));
+        reference: &mut Option<Reference>,
+    ) -> Result<()> {
+        let spec = &self.pipeline.spec;
+        if let Some(spec) = &spec.enrich {
+            return self.read_enrich(spec, asker, landing).await;
         }
-        let reference = extract_reference(asker).await.map_err(early)?;
-        let result = match &pipeline.spec.registry {
-            Some(spec) => self.read_register(spec, asker, &reference, landing).await,
-            None => {
-                self.read_counts(asker, landing).await.map_err(|error| (None, error))?;
-                self.read_listings(asker, &reference, landing).await
-            }
+        let lists = extract_reference(asker).await?;
+        if let Some(spec) = &spec.registry {
+            return self.read_register(spec, asker, reference.insert(lists), landing).await;
+        }
+        self.read_counts(asker, landing).await?;
+        let Reference { industries, entity_types, stats, .. } = reference.insert(lists);
+        let mut reading = WindowReading {
+            words: FilterValues::of(industries, entity_types),
+            at_first: Figures::new(stats.clone(), self.usable_counts(), &[]),
+            run: self,
+            fetcher: asker,
+            landing,
+            compared: BTreeMap::new(),
+            begun: BTreeSet::new(),
         };
-        match result {
-            Ok(()) => Ok(Some(reference)),
-            Err(error) => Err((Some(reference), error)),
-        }
+        reading.read().await
     }
 
     /// Reads counts of days, and the plan's numbers where they must be measured. Fails if the API's own day, the newest that it counts,
     /// is before the run's.
     async fn read_counts(&mut self, asker: &mut PageFetcher<'_>, landing: &mut Landing) -> Result<()> {
         let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
-        self.take_counts(extract_daily_counts(asker, COUNTS, days).await?, landing);
-        check_counts(self.record.today, &self.counts, api_clock(self.now, self.client))?;
+        self.take_counts(asker.ask(COUNTS, &Call::daily_counts(days)).await?, landing);
+        check_counts(self.record.today, &self.counts, api_clock(self.context.now, self.client))?;
         if !self.is_plan_found {
             let (given, counted) = (&self.pipeline.spec.plan, self.counts.len() as u32);
-            find_plan(asker, &mut self.plan, given, counted, self.real_today).await?;
+            find_plan(asker, &mut self.plan, given, counted, self.context.today).await?;
             self.is_plan_found = true;
         }
         Ok(())
     }
 
-    /// Reads the listings, then checks them. When the budget ends before, the check alone may use what was set aside for it.
-    async fn read_listings(
-        &mut self,
-        asker: &mut PageFetcher<'_>,
-        reference: &Reference,
-        landing: &mut Landing,
-    ) -> Result<()> {
-        let words = FilterValues::of(&reference.industries, &reference.entity_types);
-        let at_first = Figures::new(reference.stats.clone(), self.usable_counts(), &[]);
-        let mut begun = BTreeSet::new();
-        let budget = self.client.budget();
-        budget.set_aside(set_aside(budget.remaining()?, &self.pipeline.spec.budget, &self.plan));
-        let mut read = self.read_jobs(asker, reference, &words, landing, &mut begun).await;
-        budget.set_aside(0);
-        let mut check = DayCheck::new(self, asker, &words, landing, at_first, begun);
-        if read.is_ok() {
-            read = check.check().await;
-        }
-        if read.as_ref().is_err_and(PipelineError::is_pause) {
-            check.check_before_pause().await?;
-        }
-        read
-    }
-
-    /// Reads the days that the plan wants. `begun`: listings that this process has asked for, or whose answers it took from an earlier
-    /// process of the run.
-    async fn read_jobs(
-        &mut self,
-        asker: &mut PageFetcher<'_>,
-        reference: &Reference,
-        words: &FilterValues,
-        landing: &mut Landing,
-        begun: &mut BTreeSet<Listing>,
-    ) -> Result<()> {
-        let filings = landing.staging.sound_table(Table::Filings)?;
-        // A run of an earlier day cannot read days that have left the window since.
-        let (today, oldest) = (self.record.today, window_start(self.real_today, self.plan.window_days));
-        if today < oldest {
-            return Err(PipelineError::LeftWindow { today, oldest });
-        }
-        self.from = first_day(self.pipeline.spec.extract.days, today, &self.plan).max(oldest);
-        let coverage = landing.coverage.days().clone();
-        if let Some(wanted) = self.wanted_days() {
-            self.progress.want(wanted, &coverage);
-        }
-        self.differ_by_counts(landing);
-        let jobs = self.plan_listings(&coverage, reference, asker.answered)?;
-        for (listing, job) in jobs {
-            let known = Known::Lake(KnownRows::new(filings.clone(), listing));
-            let before = (asker.answered, asker.replayed);
-            let mut store = self.store(landing, known);
-            let read = extract_listing(asker, self.read_context(listing, words, &mut store), job).await;
-            if (asker.answered, asker.replayed) != before {
-                begun.insert(listing);
-            }
-            read?;
-        }
-        Ok(())
+    /// What the run may still send.
+    fn spendable(&self) -> Result<Remaining> {
+        Ok(within_bounds(self.client.budget().remaining()?, &self.pipeline.spec.budget, &self.plan))
     }
 
     /// Where the readings of a listing land.
     pub(crate) fn store<'l>(&self, landing: &'l mut Landing, known: Known) -> RunStore<'l> {
-        RunStore { landing, known, now: self.now, progress: self.progress.clone() }
+        RunStore { landing, known, now: self.context.now, progress: self.progress.clone() }
     }
 
     /// What extraction needs to read a listing.
@@ -227,7 +166,7 @@ impl Run<'_> {
     fn plan_listings(
         &mut self,
         coverage: &Coverage,
-        reference: &Reference,
+        stats: &Stats,
         answered: u64,
     ) -> Result<Vec<(Listing, ListingJob)>> {
         let inputs = PlanInputs {
@@ -235,37 +174,85 @@ impl Run<'_> {
             state: &self.state,
             counts: &self.counts,
             plan: &self.plan,
-            remaining: within_bounds(
-                self.client.budget().remaining()?,
-                &self.pipeline.spec.budget,
-                &self.plan,
-            ),
+            remaining: self.spendable()?,
             from: self.from,
             today: self.record.today,
         };
-        let forecast = Forecast { stats: Some(&reference.stats), total: None };
+        let forecast = Forecast { inputs: &inputs, stats: Some(stats), total: None };
         let mut planned = self.planned();
-        let (mut jobs, mut left, mut rows) = (Vec::new(), 0, 0);
-        for listing in listings(&self.pipeline.spec) {
-            for price in [listing_price(listing, &inputs, &forecast), settling_price(&[listing], &inputs)] {
-                left += price.requests;
-                rows += price.rows;
-            }
-            jobs.push((listing, job(listing, &inputs, &mut planned)));
-        }
-        left += check_price(&listings(&self.pipeline.spec), &inputs).requests;
-        self.progress.plan_rows(answered + left, rows);
+        let listings = listings(&self.pipeline.spec);
+        let prices = prices(&listings, &forecast);
+        let left = prices.iter().map(|price| price.requests).sum();
+        let rows = prices.iter().map(|price| price.rows).sum();
+        let jobs =
+            listings.into_iter().map(|listing| (listing, job(listing, &inputs, &mut planned))).collect();
+        self.progress.plan(answered + left, rows);
         planned.left = Some(left);
         self.write_plan(&planned)?;
         Ok(jobs)
     }
 }
 
-/// Requests that the check of a run may need.
-const CHECK_REQUESTS: u32 = 4;
+/// The reading of a window: its days are read, then checked.
+pub(super) struct WindowReading<'c, 'r, 'f> {
+    pub(super) run: &'c mut Run<'r>,
+    pub(super) fetcher: &'c mut PageFetcher<'f>,
+    pub(super) words: FilterValues,
+    pub(super) landing: &'c mut Landing,
+    /// What was counted before the first listing was read.
+    pub(super) at_first: Figures,
+    /// What was counted before the days that the run read of a listing were last compared in small parts.
+    pub(super) compared: BTreeMap<Listing, Figures>,
+    /// Listings that this process has asked for, or whose answers it took from an earlier process of the run.
+    pub(super) begun: BTreeSet<Listing>,
+}
 
-/// Requests set aside for the check; none of a budget that hardly lets a run read.
-fn set_aside(remaining: Remaining, budget: &BudgetSpec, plan: &PlanLimits) -> u32 {
-    let remaining = within_bounds(remaining, budget, plan);
-    if remaining.day.min(remaining.month) >= 3 * CHECK_REQUESTS { CHECK_REQUESTS } else { 0 }
+impl WindowReading<'_, '_, '_> {
+    /// Reads the listings, then checks them. When the budget ends before, the check alone may use what was set aside for it.
+    async fn read(&mut self) -> Result<()> {
+        let budget = self.run.client.budget();
+        let left = self.run.spendable()?;
+        // A budget that hardly lets a run read has none to set aside.
+        if left.day.min(left.month) >= 3 * CHECK_REQUESTS {
+            budget.set_aside(CHECK_REQUESTS);
+        }
+        let mut read = self.read_jobs().await;
+        budget.set_aside(0);
+        if read.is_ok() {
+            read = self.check().await;
+        }
+        if read.as_ref().is_err_and(PipelineError::is_pause) {
+            self.check_before_pause().await?;
+        }
+        read
+    }
+
+    /// Reads the days that the plan wants.
+    async fn read_jobs(&mut self) -> Result<()> {
+        let run = &mut *self.run;
+        let filings = self.landing.staging.sound_table(Table::Filings)?;
+        // A run of an earlier day cannot read days that have left the window since.
+        let (today, oldest) = (run.record.today, window_start(run.context.today, run.plan.window_days));
+        if today < oldest {
+            return Err(PipelineError::LeftWindow { today, oldest });
+        }
+        run.from = first_day(run.pipeline.spec.extract.days, today, &run.plan).max(oldest);
+        let coverage = self.landing.coverage.days.clone();
+        if let Some(wanted) = run.wanted_days() {
+            run.progress.want(wanted, &coverage);
+        }
+        run.differ_by_counts(self.landing);
+        for (listing, job) in run.plan_listings(&coverage, &self.at_first.stats, self.fetcher.answered)? {
+            let known = Known::Lake(KnownRows::new(filings.clone(), listing));
+            let before = (self.fetcher.answered, self.fetcher.replayed);
+            let mut store = run.store(self.landing, known);
+            let context = run.read_context(listing, &self.words, &mut store);
+            let read = extract_listing(self.fetcher, context, job).await;
+            if (self.fetcher.answered, self.fetcher.replayed) != before {
+                self.begun.insert(listing);
+            }
+            read?;
+        }
+        Ok(())
+    }
 }

@@ -12,9 +12,7 @@ use crate::lake::{Quarantine, RawPage, Staging, TableDelta};
 use crate::normalize::{NormalizedPage, Place, SummaryReader, normalize_page};
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::lake_view::staged_rows;
-use crate::pipeline::state::provenance::{
-    Journal, JournalDifference, JournalReading, JournalStep, key_of, page_of,
-};
+use crate::pipeline::state::provenance::{Journal, JournalDifference, JournalReading, JournalStep, key_of};
 use crate::table::{FilingBatch, FilingRow};
 use hashbrown::HashMap;
 use jiff::Timestamp;
@@ -74,7 +72,8 @@ impl Landing {
         })?;
         entry.skipped = skipped;
         if reading.is_drifted {
-            self.coverage.add_drift(&reading);
+            let days = reading.days.iter().map(|day| (reading.label.to_owned(), day.day));
+            self.coverage.drifted.extend(days);
         }
         self.journal.steps.push(JournalStep::Listing(entry));
         Ok(())
@@ -99,12 +98,13 @@ impl Landing {
                 Ok(())
             }
             JournalStep::Listing(entry) => {
-                let pages = entry.pages.iter().map(key_of).map(ReadPage::archived).collect();
+                let pages =
+                    entry.pages.iter().map(|page| ReadPage { key: key_of(page), records: None }).collect();
                 self.land_rows(entry, pages, &mut |id, day| !entry.skipped.contains(&(id, day)))
             }
             JournalStep::Prefix { pages, with_dissolved } => {
                 let keys: Vec<PageKey> = pages.iter().map(key_of).collect();
-                self.land_prefix_pages(&keys, *with_dissolved, &mut |_| {})
+                self.land_prefix(&keys, *with_dissolved, &mut |_| {})
             }
         }
     }
@@ -170,21 +170,8 @@ impl Landing {
         Ok(())
     }
 
-    /// Lands the pages of a prefix and records them in the journal. With dissolved businesses, a row is listed if it is active. `note`
-    /// receives every row.
-    pub(crate) fn land_prefix(
-        &mut self,
-        pages: &[PageKey],
-        with_dissolved: bool,
-        note: &mut dyn FnMut(&FilingRow),
-    ) -> Result<()> {
-        self.land_prefix_pages(pages, with_dissolved, note)?;
-        let pages = pages.iter().map(page_of).collect();
-        self.journal.steps.push(JournalStep::Prefix { pages, with_dissolved });
-        Ok(())
-    }
-
-    fn land_prefix_pages(
+    /// Lands the pages of a prefix. With dissolved businesses, a row is listed if it is active. `note` receives every row.
+    pub(super) fn land_prefix(
         &mut self,
         pages: &[PageKey],
         with_dissolved: bool,

@@ -11,8 +11,7 @@
 //! - `day_counts`: days by their rows, compared with counts of them
 //! - `day_check`: fresh counts and totals against the rows of every complete day
 //! - `registry`: reading the register by prefix of a name
-//! - `enrich`: looking up selected businesses
-//! - `watch`: looking up the businesses of a watch list
+//! - `enrich`: looking businesses up
 //! - `reference_tables`: lists and counts → their tables
 //! - `recount`: rows of a snapshot, counted for coverage and totals
 
@@ -28,4 +27,3 @@ pub(super) mod recount;
 pub(super) mod reference_tables;
 pub(super) mod registry;
 pub(super) mod run_store;
-pub(super) mod watch;

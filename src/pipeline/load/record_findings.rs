@@ -6,6 +6,7 @@ use crate::pipeline::error::Result;
 use hashbrown::HashSet;
 
 /// What is found while records become rows.
+#[derive(Default)]
 pub(crate) struct RecordFindings {
     /// Where records go that could not be normalized; none in a replay.
     quarantine: Option<Quarantine>,
@@ -16,12 +17,7 @@ pub(crate) struct RecordFindings {
 
 impl RecordFindings {
     pub(super) fn new(quarantine: Option<Quarantine>) -> Self {
-        Self {
-            quarantine,
-            rejected: HashSet::new(),
-            unknown_fields: UnknownFields::default(),
-            open_values: OpenValues::default(),
-        }
+        Self { quarantine, ..Self::default() }
     }
 
     pub(super) fn note(&mut self, unknown_fields: UnknownFields, open_values: OpenValues) {

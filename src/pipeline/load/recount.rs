@@ -48,10 +48,7 @@ impl LakeCounts {
             *self.filed.entry(day).or_default() += 1;
             if listed.value(row) {
                 let of_day = self.listed.entry(day).or_default();
-                match of_day.get_mut(kind) {
-                    Some(rows) => *rows += 1,
-                    None => drop(of_day.insert(kind.to_owned(), 1)),
-                }
+                *of_day.entry_ref(kind).or_insert(0) += 1;
             }
         }
         Ok(())
@@ -59,12 +56,8 @@ impl LakeCounts {
 
     /// Rows that a total counts.
     pub(crate) fn rows(&self, counted: Counted) -> u64 {
-        let counts = |at: usize| {
-            (counted.dissolved || at & 4 == 0)
-                && (counted.fictitious || at & 2 == 0)
-                && (counted.later || at & 1 == 0)
-        };
-        (0..8).filter(|at| counts(*at)).map(|at| self.kinds[at]).sum()
+        let counted = bits(counted.dissolved, counted.fictitious, counted.later);
+        (0..8).filter(|at| at & !counted == 0).map(|at| self.kinds[at]).sum()
     }
 
     /// Rows listed and filed on each day.

@@ -6,15 +6,16 @@
 use super::landing::Landing;
 use super::page_store::CameAt;
 use crate::contract::count::DailyCount;
-use crate::contract::reference::{EntityType, Sector};
+use crate::contract::reference::Sector;
 use crate::extract::reference::Reference;
 use crate::lake::{Staging, TableDelta};
 use crate::pipeline::error::Result;
+use crate::pipeline::plan::lake_view::rows_of;
 use crate::pipeline::state::newest_lists::NewestLists;
 use crate::pipeline::state::run_state::RunState;
 use crate::table::{
     CountyFactsRow, CountyRow, DailyCountRow, EntityTypeRow, IndustryLabelRow, IndustryTypeRow,
-    MonthlyCountRow, Row, SegmentRow, StatewideRow, Table, TypeCountRow, read_rows,
+    MonthlyCountRow, Row, SegmentRow, StatewideRow, Table, TypeCountRow,
 };
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -58,12 +59,7 @@ pub(crate) fn stage_facts(
 
 /// Stages the types of businesses with their labels, which no file of the state has.
 pub(crate) fn stage_types(staging: &mut Staging, as_of: Date) -> Result<()> {
-    let row = |kind: EntityType| EntityTypeRow {
-        observed_on: as_of,
-        entity_type: kind.key().to_owned(),
-        label: kind.label().to_owned(),
-    };
-    let rows = EntityTypeRow::batch(&EntityType::ALL.map(row))?;
+    let rows = EntityTypeRow::batch(&EntityTypeRow::all(as_of))?;
     staging.replace(Table::EntityTypesHistory, &rows)?;
     staging.replace(Table::EntityTypes, &rows)?;
     Ok(())
@@ -87,9 +83,7 @@ impl Lists<'_> {
         let Some(history) = R::TABLE.history() else { return Ok(()) };
         if self.newest.may_be_newer(self.day, R::TABLE, self.came.get(&R::TABLE).copied()) {
             // Of rows with the same key the last wins.
-            for file in self.staging.sound_table(history)? {
-                rows.extend(read_rows::<R>(&file)?);
-            }
+            rows.extend(rows_of::<R>(self.staging.sound_table(history)?)?);
         }
         let (latest, all) = self.staging.merge_observed(R::TABLE, &R::batch(&rows)?)?;
         for (table, delta) in [(R::TABLE, latest), (history, all)] {
@@ -104,6 +98,7 @@ mod tests {
     use super::*;
     use crate::lake::Lake;
     use crate::pipeline::load::recount::tests::at;
+    use crate::table::read_rows;
     use jiff::civil::date;
     use std::path::Path;
 

@@ -19,7 +19,9 @@ use crate::pipeline::error::Result;
 use crate::pipeline::plan::registry_estimate::{Question, known_names, register_price};
 use crate::pipeline::plan::stale_days::MAX_DAYS_AHEAD;
 use crate::pipeline::publish::summary::RegisterSummary;
+use crate::pipeline::state::provenance::{JournalStep, page_of};
 use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenPrefix, label};
+use jiff::civil::Date;
 use std::collections::HashSet;
 
 impl Run<'_> {
@@ -37,7 +39,8 @@ impl Run<'_> {
                 r#"the lake's register was begun with status = "all" and stays so; for "active" use another --lake"#
             );
         }
-        let mut names = known_names(self.lake, self.lake.current()?.as_ref(), &self.state.register)?;
+        let mut names =
+            known_names(&self.context.lake, self.context.lake.current()?.as_ref(), &self.state.register)?;
         for (start, is_fictitious, rows) in self.state.register.starts() {
             names.set_count(start, is_fictitious, rows);
         }
@@ -49,8 +52,12 @@ impl Run<'_> {
         let register = &self.state.register;
         let total = register.total.unwrap_or(0);
         let price = register_price(spec, register, names.clone(), total, self.record.today, &self.plan);
-        self.progress.plan(asker.answered + price.requests);
-        let result = self.read_starts(spec, asker, reference, landing, &mut names).await;
+        self.progress.plan(asker.answered + price.requests, 0);
+        let words = FilterValues::of(&reference.industries, &reference.entity_types);
+        let to = plus_days(self.record.today, MAX_DAYS_AHEAD);
+        let mut reading = RegisterReading { run: self, spec, asker, landing, words, names, to };
+        let result = reading.read().await;
+        let names = reading.names;
         let question = Question { spec, state: &self.state.register, progress: &self.register };
         self.register.left = if result.is_ok() { 0 } else { question.left(&names).prefixes.ceil() as u64 };
         result
@@ -73,81 +80,17 @@ impl Run<'_> {
         }
     }
 
-    async fn read_starts(
-        &mut self,
-        spec: &RegistrySpec,
-        asker: &mut PageFetcher<'_>,
-        reference: &Reference,
-        landing: &mut Landing,
-        names: &mut PrefixModel,
-    ) -> Result<()> {
-        let words = FilterValues::of(&reference.industries, &reference.entity_types);
-        let mut to = plus_days(self.record.today, MAX_DAYS_AHEAD);
-        let mut answered = asker.answered;
-        loop {
-            let mut guesses = self.next_prefixes(spec, names);
-            if guesses.is_empty() && asker.answered > answered {
-                // The total may have changed while prefixes were read.
-                self.request_total(asker).await?;
-                answered = asker.answered;
-                guesses = self.next_prefixes(spec, names);
-            }
-            if guesses.is_empty() {
-                return Ok(());
-            }
-            let was_equal = self.state.register.equals_total();
-            let status = self.state.register.status.unwrap_or(spec.status).filter();
-            for Guess { prefix, is_fictitious, .. } in guesses {
-                let mut job = PrefixJob { prefix, is_fictitious, status, to };
-                let rows = self.read_job(asker, &words, landing, names, &mut job).await?;
-                to = job.to;
-                if rows > 0 && !was_equal && self.state.register.equals_total() {
-                    // The others may not be worth a request any more.
-                    break;
-                }
-            }
-        }
-    }
-
-    fn next_prefixes(&self, spec: &RegistrySpec, names: &PrefixModel) -> Vec<Guess> {
-        Question { spec, state: &self.state.register, progress: &self.register }.next(names)
-    }
-
-    /// Reads and lands a prefix; returns its rows. The job then ends with the newest day that this API accepts.
-    async fn read_job(
-        &mut self,
-        asker: &mut PageFetcher<'_>,
-        words: &FilterValues,
-        landing: &mut Landing,
-        names: &mut PrefixModel,
-        job: &mut PrefixJob,
-    ) -> Result<u64> {
-        let shares = self.state.shares.entry(label(job.is_fictitious).to_owned()).or_default();
-        let mut reading = read_prefix(asker, &mut self.plan, words, shares, job).await;
-        if job.to > self.record.today && is_refused(&reading) {
-            // This API refuses future days: filings dated ahead are out of reach.
-            job.to = self.record.today;
-            reading = read_prefix(asker, &mut self.plan, words, shares, job).await;
-        }
-        match reading? {
-            Some(reading) => asker.alongside(|| self.land_prefix(landing, job, &reading, names))?,
-            None => {
-                self.state.register.refused.insert(text(job.prefix));
-                Ok(0)
-            }
-        }
-    }
-
     fn land_prefix(
         &mut self,
         landing: &mut Landing,
-        job: &PrefixJob,
+        job: PrefixJob,
         reading: &PrefixReading,
         names: &mut PrefixModel,
     ) -> Result<u64> {
-        let PrefixJob { prefix: start, is_fictitious, .. } = *job;
+        let PrefixJob { prefix: start, is_fictitious, .. } = job;
         let (mut is_mixed, mut others) = (false, HashSet::new());
-        landing.land_prefix(&reading.pages, job.status == StatusFilter::All, &mut |row| {
+        let with_dissolved = job.status == StatusFilter::All;
+        landing.land_prefix(&reading.pages, with_dissolved, &mut |row| {
             names.note_letters(&row.name);
             is_mixed |= !is_fictitious && Listing::FICTITIOUS.holds(&row.entity_type);
             // Where the API compares ß with SS, it lists a name under both. The name counts under its own letters.
@@ -155,6 +98,8 @@ impl Run<'_> {
                 names.note_prefix(&row.name, is_fictitious);
             }
         })?;
+        let pages = reading.pages.iter().map(page_of).collect();
+        landing.journal.steps.push(JournalStep::Prefix { pages, with_dissolved });
         if is_mixed {
             self.state.register.note_fictitious_in_untyped();
         }
@@ -211,9 +156,70 @@ impl Run<'_> {
     }
 }
 
-fn is_refused(reading: &Result<Option<PrefixReading>, ExtractError>) -> bool {
-    match reading {
-        Ok(found) => found.is_none(),
-        Err(error) => error.is_rejected_query(),
+/// The reading of prefixes.
+struct RegisterReading<'c, 'r, 'f> {
+    run: &'c mut Run<'r>,
+    spec: &'c RegistrySpec,
+    asker: &'c mut PageFetcher<'f>,
+    landing: &'c mut Landing,
+    words: FilterValues,
+    names: PrefixModel,
+    /// The newest day that this API accepts.
+    to: Date,
+}
+
+impl RegisterReading<'_, '_, '_> {
+    async fn read(&mut self) -> Result<()> {
+        let mut answered = self.asker.answered;
+        loop {
+            let mut guesses = self.next_prefixes();
+            if guesses.is_empty() && self.asker.answered > answered {
+                // The total may have changed while prefixes were read.
+                self.run.request_total(self.asker).await?;
+                answered = self.asker.answered;
+                guesses = self.next_prefixes();
+            }
+            if guesses.is_empty() {
+                return Ok(());
+            }
+            let was_equal = self.run.state.register.equals_total();
+            let status = self.run.state.register.status.unwrap_or(self.spec.status).filter();
+            for Guess { prefix, is_fictitious, .. } in guesses {
+                let rows = self.read_job(PrefixJob { prefix, is_fictitious, status, to: self.to }).await?;
+                if rows > 0 && !was_equal && self.run.state.register.equals_total() {
+                    // The others may not be worth a request any more.
+                    break;
+                }
+            }
+        }
+    }
+
+    fn next_prefixes(&self) -> Vec<Guess> {
+        let (state, progress) = (&self.run.state.register, &self.run.register);
+        Question { spec: self.spec, state, progress }.next(&self.names)
+    }
+
+    /// Reads and lands a prefix; returns its rows.
+    async fn read_job(&mut self, mut job: PrefixJob) -> Result<u64> {
+        let Run { state, plan, record, .. } = &mut *self.run;
+        let shares = state.shares.entry(label(job.is_fictitious).to_owned()).or_default();
+        let mut reading = read_prefix(self.asker, plan, &self.words, shares, &job).await;
+        let is_refused =
+            reading.as_ref().map_or_else(ExtractError::is_rejected_query, |reading| reading.is_none());
+        if job.to > record.today && is_refused {
+            // This API refuses future days: filings dated ahead are out of reach.
+            (self.to, job.to) = (record.today, record.today);
+            reading = read_prefix(self.asker, plan, &self.words, shares, &job).await;
+        }
+        match reading? {
+            Some(reading) => {
+                let Self { run, asker, landing, names, .. } = self;
+                asker.alongside(|| run.land_prefix(landing, job, &reading, names)).await?
+            }
+            None => {
+                state.register.refused.insert(text(job.prefix));
+                Ok(0)
+            }
+        }
     }
 }

@@ -41,17 +41,12 @@ impl ListingStore for RunStore<'_> {
 
     fn land(&mut self, reading: Reading) -> Result<(), StoreError> {
         self.landing.land(reading, (self.now)())?;
-        self.progress.note_days(self.landing.coverage.days());
+        self.progress.note_days(&self.landing.coverage.days);
         Ok(())
     }
 
-    fn mark_incomplete(
-        &mut self,
-        label: &'static str,
-        totals: &BTreeMap<Date, u64>,
-    ) -> Result<(), StoreError> {
+    fn mark_incomplete(&mut self, label: &'static str, totals: &BTreeMap<Date, u64>) {
         self.landing.mark_incomplete(label, totals, (self.now)());
-        Ok(())
     }
 }
 

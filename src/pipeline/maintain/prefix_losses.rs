@@ -24,7 +24,7 @@ pub(super) fn read_since(lake: &Lake) -> Result<BTreeMap<Reading, (u64, Timestam
             other => other?,
         };
         let before = std::mem::take(&mut times);
-        let state = RunState::from_commit(&commit.state);
+        let state = RunState::of(Some(&commit));
         for (start, is_fictitious, rows) in state.register.starts() {
             let reading = (start, is_fictitious);
             let since = before.get(&reading).filter(|(known, _)| *known == rows).map(|(_, since)| *since);

@@ -43,28 +43,7 @@ pub(crate) fn repair(
     today: Date,
 ) -> Result<Repaired> {
     let mut repair = Repair { lake, lock, now, done: Repaired::default() };
-    repair.small_things()?;
-    if !repair.leftovers()? {
-        repair.done.left = lake.audit()?.problems;
-        return Ok(repair.done);
-    }
-    let lost = repair.tables()?;
-    let newest = match lake.current() {
-        // Its commit stays lost, and with it what its files are.
-        Err(LakeError::Damaged { .. }) => {
-            repair.done.left = lake.audit()?.problems;
-            return Ok(repair.done);
-        }
-        other => other?,
-    };
-    let of_newest: Vec<DamagedFile> = match &newest {
-        Some(newest) => lost.into_iter().filter(|file| names(newest, file)).collect(),
-        None => Vec::new(),
-    };
-    if let Some(newest) = newest.filter(|_| !of_newest.is_empty()) {
-        repair.leave_out(&newest, &of_newest, run_id, today)?;
-    }
-    repair.catalog()?;
+    repair.all(run_id, today)?;
     repair.done.left = lake.audit()?.problems;
     Ok(repair.done)
 }
@@ -82,6 +61,27 @@ struct Repair<'a> {
 }
 
 impl Repair<'_> {
+    /// Repairs everything: what others depend on first.
+    fn all(&mut self, run_id: &str, today: Date) -> Result<()> {
+        self.small_things()?;
+        if !self.leftovers()? {
+            return Ok(());
+        }
+        let mut lost = self.tables()?;
+        let newest = match self.lake.current() {
+            // Its commit stays lost, and with it what its files are.
+            Err(LakeError::Damaged { .. }) => return Ok(()),
+            other => other?,
+        };
+        if let Some(newest) = newest {
+            lost.retain(|file| names(&newest, file));
+            if !lost.is_empty() {
+                self.leave_out(&newest, &lost, run_id, today)?;
+            }
+        }
+        self.catalog()
+    }
+
     fn note(&mut self, path: PathBuf, what: &str, done: impl Into<String>) {
         self.done.actions.push(Action { path, what: what.to_owned(), done: done.into() });
     }
@@ -185,7 +185,7 @@ impl Repair<'_> {
         };
         let origin =
             self.lake.origin_commit(&file.entry)?.ok_or_else(|| refuse("", "no commit names the file"))?;
-        let made = remake(self.lake, &origin)?;
+        let made = remake(self.lake, &origin, Base::Again(&origin))?;
         let restored = match made.staging.file_of(&file.entry.blake3) {
             Some(path) => self.lake.replace_damaged(self.lock, file, &path).map_err(PipelineError::from),
             None => Err(refuse(&origin.run_id, "it is rebuilt differently")),
@@ -213,7 +213,7 @@ impl Repair<'_> {
         run.write_record(&record)?;
         let digests = lost.iter().map(|file| file.entry.blake3.as_str()).collect();
         let mut staging = self.lake.stage_on(Base::NewestWithout(&digests), run_id)?;
-        let mut state = RunState::from_commit(&newest.state);
+        let mut state = RunState::of(Some(newest));
         let lost_coverage = lost.iter().any(|file| file.table == Table::Coverage.name());
         let months: BTreeSet<Month> = lost.iter().filter_map(month_of).collect();
         let in_lost_month = |day: Date| Month::of(day).is_some_and(|month| months.contains(&month));

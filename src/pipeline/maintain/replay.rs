@@ -70,7 +70,7 @@ pub(crate) fn replay(
     }
     let mut replayed = Replayed { run_id: run_id.to_owned(), snapshots: Vec::new(), published: None };
     for commit in &commits {
-        let made = remake(lake, commit)?;
+        let made = remake(lake, commit, Base::Again(commit))?;
         replayed.snapshots.push(compare(commit, &made.staging.manifests(), made.pages));
         made.staging.discard()?;
     }
@@ -98,11 +98,10 @@ pub(crate) struct Remade {
     pages: u64,
 }
 
-/// Rebuilds a snapshot under its own number.
-pub(crate) fn remake(lake: &Lake, commit: &Commit) -> Result<Remade> {
+/// Rebuilds a snapshot: again under its own number, or instead of it under the next.
+pub(crate) fn remake(lake: &Lake, commit: &Commit, base: Base<'_>) -> Result<Remade> {
     let (dir, journal) = sources(lake, commit)?;
-    let staging = lake.stage_on(Base::Again(commit), &commit.run_id)?;
-    fill(&dir, &journal, staging)
+    fill(&dir, &journal, lake.stage_on(base, &commit.run_id)?)
 }
 
 fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal)> {
@@ -120,8 +119,7 @@ fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal)> {
 
 fn fill(dir: &RunDir, journal: &Journal, mut staging: Staging) -> Result<Remade> {
     if let Some(imported) = &journal.imported {
-        let run_id = staging.run_id().to_owned();
-        import_again(dir, journal, imported, &run_id, &mut staging)?;
+        import_again(dir, journal, imported, &mut staging)?;
         let pages = imported.files.len() as u64;
         return aggregated(dir, journal, staging, pages);
     }
@@ -171,9 +169,7 @@ fn answer<T: Decode>(pages: &Pages, call: &Call<T>) -> Result<T> {
 
 /// Rebuilds a snapshot under the next number, on top of its own parent's tables, and publishes it.
 fn publish_again(lake: &Lake, _lock: &LakeLock, commit: &Commit, now: Timestamp, today: Date) -> Result<u64> {
-    let (dir, journal) = sources(lake, commit)?;
-    let staging = lake.stage_on(Base::Instead(commit), &commit.run_id)?;
-    let made = fill(&dir, &journal, staging)?;
+    let made = remake(lake, commit, Base::Instead(commit))?;
     let published = made.staging.commit(CommitInfo {
         committed_at: now,
         today,

@@ -205,7 +205,7 @@ fn unread(commit: Option<&Commit>, coverage: &[CoverageRow]) -> Vec<(String, Dat
 }
 
 fn register(commit: &Commit) -> Option<RegisterReading> {
-    let state = RunState::from_commit(&commit.state).register;
+    let state = RunState::of(Some(commit)).register;
     Some(RegisterReading {
         status: state.status?,
         starts: state.starts().count() as u64,

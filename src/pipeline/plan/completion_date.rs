@@ -24,7 +24,7 @@ impl SpendableBudget {
     pub(crate) fn of(client: &Client) -> Result<Self, ClientError> {
         let budget = client.budget();
         let (remaining, allowance) = (budget.remaining()?, budget.per_window()?);
-        Ok(Self { remaining, allowance, per_run: budget.max_requests(), idle_days: 0 })
+        Ok(Self { remaining, allowance, per_run: budget.bounds.max_requests, idle_days: 0 })
     }
 }
 

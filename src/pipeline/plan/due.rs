@@ -11,7 +11,7 @@ use crate::pipeline::config::spec::{EnrichSpec, PipelineSpec};
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::state::run_state::EnrichState;
 use crate::table::{Table, TableError, read_table, typed_column};
-use arrow::array::{Array, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray};
+use arrow::array::{Int32Array, Int64Array, StringArray, TimestampMicrosecondArray};
 use arrow::record_batch::RecordBatch;
 use jiff::civil::Date;
 use jiff::{Span, Timestamp};
@@ -122,14 +122,11 @@ pub(crate) enum Standing {
 #[derive(Default)]
 pub(crate) struct Known {
     fetched: HashMap<i64, Timestamp>,
-    without: HashMap<i64, Timestamp>,
     /// When its filing last changed, other than by a look-up.
     changed: HashMap<i64, Timestamp>,
     counts_officers: HashSet<i64>,
-    /// When officers were requested, with or without a result.
+    /// When officers were found.
     officers: HashMap<i64, Timestamp>,
-    /// Fields of the listing that the schema does not know.
-    pub(crate) extra: HashMap<i64, String>,
 }
 
 impl Known {
@@ -137,15 +134,10 @@ impl Known {
         let mut known = Self::default();
         let Some(commit) = commit else { return Ok(known) };
         let wanted: HashSet<i64> = ids.iter().copied().collect();
-        let without = state.without.iter().filter(|(id, _)| wanted.contains(id));
-        known.without = without.map(|(id, at)| (*id, *at)).collect();
-        let without_officers = state.without_officers.iter().filter(|(id, _)| wanted.contains(id));
-        known.officers = without_officers.map(|(id, at)| (*id, *at)).collect();
-        let tables: [(Table, &[&str]); 4] = [
+        let tables: [(Table, &[&str]); 3] = [
             (Table::Details, &["business_id", "fetched_at", "officer_count"]),
             (Table::Officers, &["business_id", "fetched_at"]),
             (Table::Changes, &["business_id", "observed_at", "run_id"]),
-            (Table::Filings, &["business_id", "extra"]),
         ];
         for (table, columns) in tables {
             for file in lake.open_snapshot(commit).files(table.name())? {
@@ -182,7 +174,7 @@ impl Known {
                 let fetched: &TimestampMicrosecondArray = typed_column(batch, table, "fetched_at")?;
                 self.officers.extend(rows.filter_map(|(row, id)| Some((id, instant(fetched, row)?))));
             }
-            Table::Changes => {
+            _ => {
                 let observed: &TimestampMicrosecondArray = typed_column(batch, table, "observed_at")?;
                 let runs: &StringArray = typed_column(batch, table, "run_id")?;
                 for (row, id) in rows.filter(|(row, _)| !state.runs.contains(runs.value(*row))) {
@@ -192,17 +184,8 @@ impl Known {
                     }
                 }
             }
-            _ => {
-                let extras: &StringArray = typed_column(batch, table, "extra")?;
-                let rows = rows.filter(|(row, _)| extras.is_valid(*row));
-                self.extra.extend(rows.map(|(row, id)| (id, extras.value(row).to_owned())));
-            }
         }
         Ok(())
-    }
-
-    pub(crate) fn is_without(&self, id: i64) -> bool {
-        self.without.contains_key(&id)
     }
 
     /// Whether a business must be looked up, and what is requested first.
@@ -213,13 +196,16 @@ impl Known {
                 changed.is_some_and(|changed| changed > at) || terms.oldest.is_some_and(|oldest| *at < oldest)
             })
         };
+        let without = state.without.get(&id);
         let lacks_officers = || {
             let is_quarantined = state.quarantined_officers.contains_key(&id);
+            // When officers were requested, with or without a result.
+            let officers = self.officers.get(&id).or(state.without_officers.get(&id));
             self.counts_officers.contains(&id)
-                && !self.is_without(id)
-                && (is_quarantined || is_out_of_date(self.officers.get(&id)))
+                && without.is_none()
+                && (is_quarantined || is_out_of_date(officers))
         };
-        let look_up = if is_out_of_date(self.fetched.get(&id).max(self.without.get(&id))) {
+        let look_up = if is_out_of_date(self.fetched.get(&id).max(without)) {
             LookUp::Details
         } else if terms.officers && lacks_officers() {
             LookUp::Officers
@@ -252,8 +238,9 @@ mod tests {
 
     #[test]
     fn a_look_up_is_due_once_and_again_only_for_a_reason() {
-        let (mut known, state) = (Known::default(), EnrichState::default());
-        let standing = |known: &Known, oldest| known.standing(1, terms(oldest, true), &state);
+        let (mut known, mut state) = (Known::default(), EnrichState::default());
+        let standing =
+            |known: &Known, oldest| known.standing(1, terms(oldest, true), &EnrichState::default());
         assert_eq!(standing(&known, None), Standing::Due(LookUp::Details), "never looked up");
         known.fetched.insert(1, at(100));
         assert_eq!(standing(&known, None), Standing::UpToDate);
@@ -263,10 +250,11 @@ mod tests {
         assert_eq!(standing(&known, None), Standing::UpToDate, "changed before it was looked up");
         known.changed.insert(1, at(101));
         assert_eq!(standing(&known, None), Standing::Due(LookUp::Details), "changed since");
-        known.without.insert(1, at(102));
-        assert_eq!(standing(&known, None), Standing::UpToDate, "looked up without success since");
+        state.without.insert(1, at(102));
+        let standing = |known: &Known| known.standing(1, terms(None, true), &state);
+        assert_eq!(standing(&known), Standing::UpToDate, "looked up without success since");
         known.counts_officers.insert(1);
-        assert_eq!(standing(&known, None), Standing::UpToDate, "the API does not know it any more");
+        assert_eq!(standing(&known), Standing::UpToDate, "the API does not know it any more");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::forecast::{Forecast, KnownTotal};
 use super::inputs::{PlanInputs, filter};
 use super::jobs::{counted_days, first_day, listing_need, listings, within_bounds};
 use super::lake_view::{by_listing, coverage_rows};
-use super::refresh_cost::{StagePrice, check_price, listing_price, settling_price};
+use super::refresh_cost::{StagePrice, prices};
 use super::registry_estimate::{known_names, register_price};
 use super::stale_days::Need;
 use super::watch_due::due_numbers;
@@ -16,16 +16,15 @@ use crate::contract::count::{County, Stats};
 use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
-use crate::extract::ExtractError;
 use crate::extract::detail::{DETAILS, LookUp, OFFICERS};
 use crate::extract::plan::day_range::{DaySpan, spans};
 use crate::extract::query::slice::Slice;
-use crate::extract::reference::{COUNTS, REFERENCE, plan_is_known, plan_limits};
+use crate::extract::reference::{COUNTS, REFERENCE, plan_limits};
 use crate::lake::Commit;
 use crate::pipeline::api_day::{api_clock, check_clock, check_counts};
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::config::spec::{EnrichSpec, RegistrySpec};
-use crate::pipeline::context::{RunContext, make_client};
+use crate::pipeline::context::{ApiContext, RunContext, make_client};
 use crate::pipeline::error::Result;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::state::registry::RegisterStatus;
@@ -61,96 +60,117 @@ pub struct Price {
 }
 
 /// Returns the estimate of a run of this pipeline on this lake.
-pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext) -> Result<Price> {
-    let lake = &context.lake;
-    check_has_filings(&pipeline.spec, lake)?;
-    let client = make_client(pipeline, context, &Progress::new(context.events.clone()))?;
+pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext, api: &ApiContext) -> Result<Price> {
+    check_has_filings(&pipeline.spec, &context.lake)?;
+    let client = make_client(pipeline, context.now, api, &Progress::new(context.events.clone()))?;
     let account = client.account().await?;
     check_clock(context, &client).await?;
-    let commit = lake.current()?;
+    let commit = context.lake.current()?;
     let state = RunState::of(commit.as_ref());
-    let plan = plan_limits(account.limits.into(), state.plan, &pipeline.spec.plan);
-    if let Some(stages) =
-        stages_without_days(pipeline, context, &client, commit.as_ref(), &state, &plan).await?
-    {
-        return Ok(total(pipeline, context.today, &plan, &SpendableBudget::of(&client)?, stages));
-    }
-    let coverage = by_listing(coverage_rows(lake, commit.as_ref())?);
-    let is_known = plan_is_known(account.limits.into(), state.plan, &pipeline.spec.plan);
-    let counted = counted_days(pipeline.spec.extract.days, is_known);
-    let counts = fetch(&client, &Call::daily_counts(counted)).await?.data;
-    check_counts(context.today, &counts, api_clock(context.now, &client))?;
-    let inputs = PlanInputs {
-        coverage: &coverage,
-        state: &state,
-        counts: &counts,
-        plan: &plan,
-        remaining: within_bounds(client.budget().remaining()?, &pipeline.spec.budget, &plan),
-        from: first_day(pipeline.spec.extract.days, context.today, &plan),
-        today: context.today,
+    let (plan, is_plan_known) = plan_limits(account.limits.into(), state.plan, &pipeline.spec.plan);
+    let pricing =
+        Pricing { pipeline, context, client: &client, commit: commit.as_ref(), state, plan, is_plan_known };
+    let stages = match (&pipeline.spec.enrich, &pipeline.spec.registry) {
+        (Some(spec), _) => pricing.look_ups(spec)?,
+        (None, Some(spec)) => pricing.register(spec).await?,
+        (None, None) => pricing.days().await?,
     };
-    let listings = listings(&pipeline.spec);
-    let mut forecast = Forecast::default();
-    let stats;
-    match worth_asking(&listings, &inputs) {
-        Question::Stats => {
-            stats = fetch(&client, &Call::stats()).await?.data;
-            forecast.stats = Some(&stats);
-        }
-        Question::Total { listing, from, to } => {
-            let slice = Slice { filter: filter(listing), from, to };
-            let page = fetch(&client, &Call::search(&slice.search(1, 0))).await?;
-            forecast.total = Some(KnownTotal { listing, from, to, rows: page.pagination.total });
-        }
-        Question::Nothing => {}
-    }
-    let mut stages = vec![StagePrice::new(REFERENCE, 0, 5), StagePrice::new(COUNTS, 0, 1)];
-    for price in listings.iter().map(|listing| listing_price(*listing, &inputs, &forecast)) {
-        add(&mut stages, price);
-    }
-    let later = [settling_price(&listings, &inputs), check_price(&listings, &inputs)];
-    stages.extend(later.into_iter().filter(|stage| stage.slices > 0));
-    Ok(total(pipeline, context.today, &plan, &SpendableBudget::of(&client)?, stages))
+    pricing.total(stages)
 }
 
-fn add(stages: &mut Vec<StagePrice>, price: StagePrice) {
-    match stages.iter_mut().find(|stage| stage.name == price.name) {
-        Some(stage) => {
-            stage.slices += price.slices;
-            stage.rows += price.rows;
-            stage.requests += price.requests;
-        }
-        None => stages.push(price),
-    }
+/// What an estimate is made from.
+struct Pricing<'a> {
+    pipeline: &'a Pipeline,
+    context: &'a RunContext,
+    client: &'a Client,
+    commit: Option<&'a Commit>,
+    state: RunState,
+    plan: PlanLimits,
+    is_plan_known: bool,
 }
 
-/// The stages of a pipeline that reads the register or looks businesses up; none for one that reads days.
-async fn stages_without_days(
-    pipeline: &Pipeline,
-    context: &RunContext,
-    client: &Client,
-    commit: Option<&Commit>,
-    state: &RunState,
-    plan: &PlanLimits,
-) -> Result<Option<Vec<StagePrice>>> {
-    let lake = &context.lake;
-    if let Some(spec) = &pipeline.spec.enrich {
-        let terms = DueTerms::of(spec, (context.now)(), context.today);
+impl Pricing<'_> {
+    fn look_ups(&self, spec: &EnrichSpec) -> Result<Vec<StagePrice>> {
+        let (now, state) = ((self.context.now)(), &self.state.enrich);
         let Some(condition) = &spec.condition else {
-            let due = due_numbers(&pipeline.watch_list, spec, &state.enrich, (context.now)()).due;
-            return Ok(Some(enrich_stages(spec, due.iter().map(|_| LookUp::Details))));
+            let due = due_numbers(&self.pipeline.watch_list, spec, state, now).due;
+            return Ok(enrich_stages(spec, due.iter().map(|_| LookUp::Details)));
         };
-        let due = due(lake, commit, condition, terms, &state.enrich)?;
-        return Ok(Some(enrich_stages(spec, due.look_ups.iter().map(|(_, look_up)| *look_up))));
+        let terms = DueTerms::of(spec, now, self.context.today);
+        let due = due(&self.context.lake, self.commit, condition, terms, state)?;
+        Ok(enrich_stages(spec, due.look_ups.iter().map(|(_, look_up)| *look_up)))
     }
-    let Some(spec) = &pipeline.spec.registry else { return Ok(None) };
-    let stats = fetch(client, &Call::stats()).await?.data;
-    let counties = fetch(client, &Call::counties()).await?.data;
-    let businesses = u64::try_from(businesses(spec, &stats, &counties)).unwrap_or(0);
-    let names = known_names(lake, commit, &state.register)?;
-    let priced = register_price(spec, &state.register, names, businesses, context.today, plan);
-    let lists = StagePrice::new(REFERENCE, 0, 5);
-    Ok(Some(vec![lists, priced]))
+
+    async fn register(&self, spec: &RegistrySpec) -> Result<Vec<StagePrice>> {
+        let stats = self.client.fetch(&Call::stats()).await?.value.data;
+        let counties = self.client.fetch(&Call::counties()).await?.value.data;
+        let businesses = u64::try_from(businesses(spec, &stats, &counties)).unwrap_or(0);
+        let state = &self.state.register;
+        let names = known_names(&self.context.lake, self.commit, state)?;
+        let priced = register_price(spec, state, names, businesses, self.context.today, &self.plan);
+        Ok(vec![StagePrice::new(REFERENCE, 0, 5), priced])
+    }
+
+    async fn days(&self) -> Result<Vec<StagePrice>> {
+        let Self { context, client, plan, .. } = self;
+        let spec = &self.pipeline.spec;
+        let coverage = by_listing(coverage_rows(&context.lake, self.commit)?);
+        let counted = counted_days(spec.extract.days, self.is_plan_known);
+        let counts = client.fetch(&Call::daily_counts(counted)).await?.value.data;
+        check_counts(context.today, &counts, api_clock(context.now, client))?;
+        let inputs = PlanInputs {
+            coverage: &coverage,
+            state: &self.state,
+            counts: &counts,
+            plan,
+            remaining: within_bounds(client.budget().remaining()?, &spec.budget, plan),
+            from: first_day(spec.extract.days, context.today, plan),
+            today: context.today,
+        };
+        let listings = listings(spec);
+        let mut forecast = Forecast { inputs: &inputs, stats: None, total: None };
+        let stats;
+        match worth_asking(&listings, &inputs) {
+            Question::Stats => {
+                stats = client.fetch(&Call::stats()).await?.value.data;
+                forecast.stats = Some(&stats);
+            }
+            Question::Total { listing, from, to } => {
+                let slice = Slice { filter: filter(listing), from, to };
+                let page = client.fetch(&Call::search(&slice.search(1, 0))).await?.value;
+                forecast.total = Some(KnownTotal { listing, from, to, rows: page.pagination.total });
+            }
+            Question::Nothing => {}
+        }
+        let mut stages = vec![StagePrice::new(REFERENCE, 0, 5), StagePrice::new(COUNTS, 0, 1)];
+        stages.extend(prices(&listings, &forecast));
+        Ok(stages)
+    }
+
+    fn total(&self, stages: Vec<StagePrice>) -> Result<Price> {
+        let Self { context, plan, .. } = self;
+        // A look-up gives 1 record, a page the plan's rows per call.
+        let least = |stage: &StagePrice| match stage.name.as_str() {
+            DETAILS | OFFICERS => stage.rows,
+            _ => plan.pages_for(stage.rows),
+        };
+        let requests: u64 = stages.iter().map(|stage| stage.requests).sum();
+        let budget = SpendableBudget::of(self.client)?;
+        let complete_on = complete_on(requests, context.today, &budget);
+        Ok(Price {
+            pipeline: self.pipeline.spec.name.clone(),
+            today: context.today,
+            plan: *plan,
+            remaining: budget.remaining,
+            requests,
+            lower_bound: stages.iter().map(least).sum(),
+            minutes: requests as f64 / f64::from(plan.per_minute.max(1)),
+            days: complete_on.map_or(0, |day| u64::from(span_days(context.today, day))),
+            complete_on,
+            fits: complete_on == Some(context.today),
+            stages,
+        })
+    }
 }
 
 /// A request for the details of each business, and one for its officers, which most have; only that where they alone are missing.
@@ -204,38 +224,5 @@ fn worth_asking(listings: &[Listing], inputs: &PlanInputs<'_>) -> Question {
             _ => Question::Stats,
         },
         _ => Question::Stats,
-    }
-}
-
-async fn fetch<T: crate::client::Decode>(client: &Client, call: &Call<T>) -> Result<T> {
-    Ok(client.fetch(call).await.map_err(ExtractError::from)?.value)
-}
-
-fn total(
-    pipeline: &Pipeline,
-    today: Date,
-    plan: &PlanLimits,
-    budget: &SpendableBudget,
-    stages: Vec<StagePrice>,
-) -> Price {
-    // A look-up gives 1 record, a page the plan's rows per call.
-    let least = |stage: &StagePrice| match stage.name.as_str() {
-        DETAILS | OFFICERS => stage.rows,
-        _ => plan.pages_for(stage.rows),
-    };
-    let requests: u64 = stages.iter().map(|stage| stage.requests).sum();
-    let complete_on = complete_on(requests, today, budget);
-    Price {
-        pipeline: pipeline.spec.name.clone(),
-        today,
-        plan: *plan,
-        remaining: budget.remaining,
-        requests,
-        lower_bound: stages.iter().map(least).sum(),
-        minutes: requests as f64 / f64::from(plan.per_minute.max(1)),
-        days: complete_on.map_or(0, |day| u64::from(span_days(today, day))),
-        complete_on,
-        fits: complete_on == Some(today),
-        stages,
     }
 }

@@ -19,8 +19,8 @@ pub(crate) struct KnownTotal {
 }
 
 /// What expected rows are computed from.
-#[derive(Default)]
 pub(crate) struct Forecast<'a> {
+    pub(crate) inputs: &'a PlanInputs<'a>,
     /// Statewide figures, where they were requested.
     pub(crate) stats: Option<&'a Stats>,
     /// One listing's total, where it was requested.
@@ -30,13 +30,13 @@ pub(crate) struct Forecast<'a> {
 impl Forecast<'_> {
     /// Rows of an unread day of a listing. The first of these that is known: the API's count of the day; the share of complete days,
     /// within the reported total; the mean of its month.
-    pub(crate) fn rows(&self, listing: Listing, need: &Need, inputs: &PlanInputs<'_>, day: Date) -> u64 {
+    pub(crate) fn rows(&self, listing: Listing, need: &Need, day: Date) -> u64 {
         if listing == Listing::Untyped
-            && let Some(rows) = counted(inputs, day)
+            && let Some(rows) = counted(self.inputs, day)
         {
             return rows;
         }
-        let likely = |day: Date| self.likely(listing, inputs, day);
+        let likely = |day: Date| self.likely(listing, day);
         let of_day = |total: &KnownTotal| total.listing == listing && total.from <= day && day <= total.to;
         let Some(total) = self.total.filter(of_day) else { return likely(day).round() as u64 };
         let new = total.new_rows(need) as f64;
@@ -53,17 +53,11 @@ impl Forecast<'_> {
 
     /// Rows that came to the complete days without a count on which filings still arrive: what is left of the reported total,
     /// distributed like the growth of the untyped listing.
-    pub(crate) fn growth(
-        &self,
-        listing: Listing,
-        need: &Need,
-        inputs: &PlanInputs<'_>,
-        unread_rows: u64,
-    ) -> BTreeMap<Date, u64> {
+    pub(crate) fn growth(&self, listing: Listing, need: &Need, unread_rows: u64) -> BTreeMap<Date, u64> {
         let total = self.total.filter(|total| total.listing == listing);
         let new = total.map_or(0, |total| total.new_rows(need).saturating_sub(unread_rows));
         // Without growth in the untyped listing, all days are equally likely.
-        let weight = |day: Date| inputs.growth(day) + 1;
+        let weight = |day: Date| self.inputs.growth(day) + 1;
         let all: u64 = need.filling.keys().map(|day| weight(*day)).sum();
         let mut up_to = 0;
         let of_day = |day: &Date| {
@@ -74,7 +68,8 @@ impl Forecast<'_> {
         need.filling.keys().map(of_day).collect()
     }
 
-    fn likely(&self, listing: Listing, inputs: &PlanInputs<'_>, day: Date) -> f64 {
+    fn likely(&self, listing: Listing, day: Date) -> f64 {
+        let inputs = self.inputs;
         match (inputs.share_of_counted(listing), counted(inputs, day), self.stats) {
             (Some(share), Some(rows), _) => rows as f64 * share,
             (_, _, Some(stats)) => mean_of_month(stats, listing, inputs.today, day) as f64,
@@ -144,10 +139,10 @@ mod tests {
         let need = listing_need(FICTITIOUS, &inputs);
         let from = if is_cold { day(30) } else { day(17) };
         let total = total.map(|rows| KnownTotal { listing: FICTITIOUS, from, to: day(31), rows });
-        let forecast = Forecast { stats: None, total };
-        let rows = |day| forecast.rows(FICTITIOUS, &need, &inputs, day);
+        let forecast = Forecast { inputs: &inputs, stats: None, total };
+        let rows = |day| forecast.rows(FICTITIOUS, &need, day);
         let (one, other) = (rows(day(30)), rows(day(31)));
-        (one, other, forecast.growth(FICTITIOUS, &need, &inputs, one + other).values().sum())
+        (one, other, forecast.growth(FICTITIOUS, &need, one + other).values().sum())
     }
 
     #[test]

@@ -27,18 +27,21 @@ pub(crate) fn by_listing(rows: Vec<CoverageRow>) -> Coverage {
 
 /// Rows of the coverage table of a snapshot.
 pub(crate) fn coverage_rows(lake: &Lake, commit: Option<&Commit>) -> Result<Vec<CoverageRow>> {
-    let Some(commit) = commit else { return Ok(Vec::new()) };
-    let mut rows = Vec::new();
-    for file in lake.open_snapshot(commit).files(Table::Coverage.name())? {
-        rows.extend(read_rows::<CoverageRow>(&file)?);
+    match commit {
+        Some(commit) => rows_of(lake.open_snapshot(commit).files(Table::Coverage.name())?),
+        None => Ok(Vec::new()),
     }
-    Ok(rows)
 }
 
 /// All rows of a table that is not by month, as the next snapshot has them so far.
 pub(crate) fn staged_rows<R: Row>(staging: &Staging) -> Result<Vec<R>> {
+    rows_of(staging.sound_table(R::TABLE)?)
+}
+
+/// All rows of some files of a table.
+pub(crate) fn rows_of<R: Row>(files: Vec<PathBuf>) -> Result<Vec<R>> {
     let mut rows = Vec::new();
-    for file in staging.sound_table(R::TABLE)? {
+    for file in files {
         rows.extend(read_rows(&file)?);
     }
     Ok(rows)

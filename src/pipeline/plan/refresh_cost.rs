@@ -40,19 +40,34 @@ const OLD_DAYS: u32 = 60;
 /// Share of the days that grew and lost a row as well, before a morning has been measured.
 const USUALLY_LOSING: f64 = 0.07;
 
+/// The stages of reading listings, in order.
+pub(crate) fn prices(listings: &[Listing], forecast: &Forecast<'_>) -> Vec<StagePrice> {
+    let mut stages: Vec<StagePrice> = Vec::new();
+    for price in listings.iter().map(|listing| listing_price(*listing, forecast)) {
+        match stages.iter_mut().find(|stage| stage.name == price.name) {
+            Some(stage) => {
+                stage.slices += price.slices;
+                stage.rows += price.rows;
+                stage.requests += price.requests;
+            }
+            None => stages.push(price),
+        }
+    }
+    let later = [settling_price(listings, forecast.inputs), check_price(listings, forecast.inputs)];
+    stages.extend(later.into_iter().filter(|stage| stage.slices > 0));
+    stages
+}
+
 /// The cost of reading a listing's days as a run would plan them, and of updating those that changed.
-pub(crate) fn listing_price(
-    listing: Listing,
-    inputs: &PlanInputs<'_>,
-    forecast: &Forecast<'_>,
-) -> StagePrice {
+fn listing_price(listing: Listing, forecast: &Forecast<'_>) -> StagePrice {
+    let inputs = forecast.inputs;
     let need = listing_need(listing, inputs);
     let job = job(listing, inputs, &mut RunPlan::default());
-    let rows_on = |day: Date| forecast.rows(listing, &need, inputs, day);
+    let rows_on = |day: Date| forecast.rows(listing, &need, day);
     let mut rows: u64 = need.unread.iter().map(|day| rows_on(*day)).sum();
     let mut requests = price_full_read(&job.unread, &rows_on, &inputs.outline(listing, &job.filter, false));
     let mut growth: BTreeMap<Date, u64> = need.moved.iter().map(|day| (*day, inputs.growth(*day))).collect();
-    growth.extend(forecast.growth(listing, &need, inputs, rows));
+    growth.extend(forecast.growth(listing, &need, rows));
     rows += growth.values().sum::<u64>();
     requests += of_days(listing, &growth, inputs) + of_uncounted(listing, &need, inputs);
     let slices = (job.unread.len() + growth.len()) as u64;
@@ -60,7 +75,7 @@ pub(crate) fn listing_price(
 }
 
 /// The cost of all listings' days that are due for another complete reading.
-pub(crate) fn settling_price(listings: &[Listing], inputs: &PlanInputs<'_>) -> StagePrice {
+fn settling_price(listings: &[Listing], inputs: &PlanInputs<'_>) -> StagePrice {
     let mut price = StagePrice::new(SETTLING, 0, 0);
     for listing in listings.iter().copied() {
         let job = job(listing, inputs, &mut RunPlan::default());
@@ -75,7 +90,7 @@ pub(crate) fn settling_price(listings: &[Listing], inputs: &PlanInputs<'_>) -> S
 }
 
 /// The cost of comparing the days of all listings with fresh counts and totals.
-pub(crate) fn check_price(listings: &[Listing], inputs: &PlanInputs<'_>) -> StagePrice {
+fn check_price(listings: &[Listing], inputs: &PlanInputs<'_>) -> StagePrice {
     let is_read = |listing: &Listing| {
         let need = listing_need(*listing, inputs);
         !(need.unread.is_empty()

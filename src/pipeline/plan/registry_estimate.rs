@@ -43,10 +43,6 @@ pub(crate) struct Left {
 }
 
 impl Question<'_> {
-    fn reads_fictitious(&self) -> bool {
-        self.spec.fictitious && !self.state.untyped_has_fictitious
-    }
-
     /// The prefixes that are read, cannot be read or are not complete; each for other names and for fictitious ones.
     fn out(&self) -> [HashSet<NamePrefix>; 2] {
         let refused: HashSet<NamePrefix> =
@@ -63,7 +59,8 @@ impl Question<'_> {
     }
 
     fn guesses(&self, names: &PrefixModel, thorough: bool) -> Vec<Guess> {
-        let (out, reads_fictitious) = (self.out(), self.reads_fictitious());
+        let out = self.out();
+        let reads_fictitious = self.spec.fictitious && !self.state.untyped_has_fictitious;
         let is_out = |start, is_fictitious| {
             (is_fictitious && !reads_fictitious) || out[usize::from(is_fictitious)].contains(&start)
         };

@@ -1,4 +1,7 @@
 //! Which document numbers of a watch list must be looked up (pure).
+//!
+//! A number is due when it was never looked up, or longer ago than the pipeline allows. A number that the API does not know is reported
+//! by name.
 
 use crate::contract::id::DocumentNumber;
 use crate::pipeline::config::spec::EnrichSpec;

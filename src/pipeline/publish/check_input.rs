@@ -3,13 +3,13 @@
 use super::checks::{Evidence, Miscount, MonthRows};
 use super::summary::{RegisterSummary, RunSummary};
 use crate::aggregate::check_sum;
+use crate::contract::count::DailyCount;
 use crate::contract::eastern::{day_of_epoch, minus_days, plus_days};
 use crate::contract::listing::Listing;
 use crate::lake::{Month, MonthFiles, Staging};
-use crate::pipeline::context::Run;
 use crate::pipeline::error::Result;
-use crate::pipeline::load::landing::Landing;
 use crate::pipeline::plan::stale_days::{MAX_DAYS_AHEAD, SETTLED_DAYS};
+use crate::pipeline::state::provenance::Journal;
 use crate::table::{FilingColumns, Table, read_parquet};
 use arrow::array::Array;
 use arrow::record_batch::RecordBatch;
@@ -20,9 +20,13 @@ use std::path::PathBuf;
 /// No business of the register was filed before.
 const FIRST_DAY: Date = date(1800, 1, 1);
 
-/// What the checks compare of the snapshot that a run is about to publish.
-pub(crate) fn evidence(run: &Run<'_>, landing: &Landing, summary: &RunSummary) -> Result<Evidence> {
-    let staging = &landing.staging;
+/// What the checks compare of the snapshot that a run is about to publish. `counted` are the API's counts of the days that it read completely.
+pub(super) fn evidence(
+    staging: &Staging,
+    journal: &Journal,
+    counted: &[DailyCount],
+    summary: &RunSummary,
+) -> Result<Evidence> {
     let filings = summary.rows.get(Table::Filings.name());
     let before = staging.parent().and_then(|commit| commit.tables.get(Table::Filings.name()));
     let months = staging.changed_months();
@@ -43,24 +47,11 @@ pub(crate) fn evidence(run: &Run<'_>, landing: &Landing, summary: &RunSummary) -
             .and_then(RegisterSummary::missing_businesses),
         ..Evidence::default()
     };
-    let seen = look_at_months(&months, run.record.today, &mut evidence)?;
-    evidence.miscounted = miscounted(run, landing, &months, &seen);
-    look_at_tables(staging, landing.journal.aggregates.as_deref(), &mut evidence)?;
-    Ok(evidence)
-}
-
-/// As [`evidence`], of files that were imported: no API counts their days.
-pub(crate) fn evidence_of_import(
-    staging: &Staging,
-    today: Date,
-    aggregates: Option<&[(String, String)]>,
-    quarantined: u64,
-) -> Result<Evidence> {
-    let before = staging.parent().and_then(|commit| commit.tables.get(Table::Filings.name()));
-    let rows_before = before.map_or(0, |table| table.rows);
-    let mut evidence = Evidence { quarantined, rows_before, ..Evidence::default() };
-    look_at_months(&staging.changed_months(), today, &mut evidence)?;
-    look_at_tables(staging, aggregates, &mut evidence)?;
+    let seen = look_at_months(&months, journal.today, &mut evidence)?;
+    evidence.miscounted = miscounted(counted, &months, &seen);
+    let invalid_keys = staging.invalid_keys()?.into_iter();
+    evidence.repeated_keys = invalid_keys.map(|(table, rows)| (table.name().to_owned(), rows)).collect();
+    evidence.sums = wrong_sums(staging, journal)?;
     Ok(evidence)
 }
 
@@ -84,31 +75,10 @@ fn look_at_months(
     Ok(seen)
 }
 
-/// Notes repeated keys, and aggregates whose sums differ.
-fn look_at_tables(
-    staging: &Staging,
-    aggregates: Option<&[(String, String)]>,
-    evidence: &mut Evidence,
-) -> Result<()> {
-    let invalid_keys = staging.invalid_keys()?.into_iter();
-    evidence.repeated_keys = invalid_keys.map(|(table, rows)| (table.name().to_owned(), rows)).collect();
-    evidence.sums = wrong_sums(staging, aggregates)?;
-    Ok(())
-}
-
-/// Complete days of this run, in changed months, whose number of rows differs from the API's count.
-fn miscounted(
-    run: &Run<'_>,
-    landing: &Landing,
-    months: &BTreeMap<Month, MonthFiles>,
-    seen: &Seen,
-) -> Vec<Miscount> {
-    let is_complete =
-        |day: Date| landing.coverage.complete().contains(&(Listing::Untyped.label().to_owned(), day));
+/// Days in changed months whose number of rows differs from the API's count.
+fn miscounted(counted: &[DailyCount], months: &BTreeMap<Month, MonthFiles>, seen: &Seen) -> Vec<Miscount> {
     let is_changed = |day: Date| Month::of(day).is_some_and(|month| months.contains_key(&month));
-    let is_counted = |day: Date| !run.state.miscounted.contains(&day);
-    let counts = run.counts.iter().filter(|count| is_counted(count.date));
-    let days = counts.filter(|count| is_complete(count.date) && is_changed(count.date));
+    let days = counted.iter().filter(|count| is_changed(count.date));
     days.map(|count| Miscount {
         day: count.date,
         counted: count.count,
@@ -118,10 +88,10 @@ fn miscounted(
     .collect()
 }
 
-fn wrong_sums(staging: &Staging, aggregates: Option<&[(String, String)]>) -> Result<Vec<(String, i64, i64)>> {
+fn wrong_sums(staging: &Staging, journal: &Journal) -> Result<Vec<(String, i64, i64)>> {
     let tables = staging.files();
     let mut wrong = Vec::new();
-    for (name, sql) in aggregates.into_iter().flatten() {
+    for (name, sql) in journal.aggregates.iter().flatten() {
         if !tables.contains_key(&format!("{}{name}", crate::aggregate::TABLE_PREFIX)) {
             continue;
         }

@@ -1,9 +1,9 @@
 //! The end of a run that read the API: merge, aggregates, checks, commit, summary.
 
-use super::check_input::evidence;
 use super::ending::Ending;
 use super::merge::{has_filings, merge_landed};
-use super::summary::{CoverageSummary, IncompleteDay, Outcome, Requests, RunSummary, TableRows};
+use super::summary::{CoverageSummary, IncompleteDay, Outcome, RunSummary, TableRows};
+use crate::contract::count::DailyCount;
 use crate::contract::eastern::days_newest_first;
 use crate::contract::listing::Listing;
 use crate::extract::PlanOverride;
@@ -12,7 +12,7 @@ use crate::lake::Commit;
 use crate::normalize::OpenValues;
 use crate::pipeline::config::file::aggregates_of;
 use crate::pipeline::config::spec::OnFailure;
-use crate::pipeline::context::{Run, Stopped};
+use crate::pipeline::context::Run;
 use crate::pipeline::error::Result;
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::plan::jobs::listings;
@@ -24,29 +24,22 @@ use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-pub(crate) struct Finished {
-    /// Lists and counts; none when the run stopped before they were read.
-    pub(crate) reference: Option<Reference>,
-    pub(crate) stopped: Option<Stopped>,
-    pub(crate) requests: Requests,
-    pub(crate) started: Instant,
-}
-
-/// Merges what landed, checks it, and publishes it if anything differs from the newest snapshot.
-pub(crate) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) -> Result<RunSummary> {
+/// Merges what landed, checks it, and publishes it if anything differs from the newest snapshot. `reference` has lists and counts; none
+/// when the run stopped before they were read.
+pub(crate) fn publish(
+    mut run: Run<'_>,
+    mut landing: Landing,
+    reference: Option<&Reference>,
+    mut summary: RunSummary,
+    started: Instant,
+) -> Result<RunSummary> {
     run.remember(&landing);
-    let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
-    summary.run_id = run.record.run_id.clone();
     summary.snapshot = landing.staging.parent().map(|commit| commit.snapshot);
-    if let Some(stopped) = done.stopped {
-        stopped.report(&mut summary);
-    }
-    summary.requests = done.requests;
-    if done.reference.is_some() || run.enrich.is_some() {
-        let reading = done.started.elapsed();
+    if reference.is_some() || run.enrich.is_some() {
+        let reading = started.elapsed();
         run.progress.report(Event::Working(Work::Merging));
-        let (deltas, counts) = merge_landed(&run, &mut landing, done.reference.as_ref())?;
-        if done.reference.is_some() {
+        let (deltas, counts) = merge_landed(&run, &mut landing, reference)?;
+        if reference.is_some() {
             run.state.lists.note(run.record.today, &landing.lists_came);
         }
         summary.rows = deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
@@ -64,7 +57,7 @@ pub(crate) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) ->
             publish_checked(&run, landing, &mut summary)?;
         }
     }
-    conclude(&mut run, &mut summary, done.started)?;
+    ending(&run).close(run.record.clone(), &mut summary, started)?;
     Ok(summary)
 }
 
@@ -78,15 +71,12 @@ fn has_read(summary: &RunSummary, time: Duration) -> Done {
 }
 
 /// Ends a run that was killed after its commit.
-pub(crate) fn end_published(mut run: Run<'_>, requests: Requests, started: Instant) -> Result<RunSummary> {
-    let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
-    summary.run_id = run.record.run_id.clone();
-    summary.requests = requests;
+pub(crate) fn end_published(run: Run<'_>, mut summary: RunSummary, started: Instant) -> Result<RunSummary> {
     summary.outcome = Outcome::Complete;
-    let commit = run.lake.current()?;
+    let commit = run.context.lake.current()?;
     summary.snapshot = commit.as_ref().map(|commit| commit.snapshot);
-    summary.coverage = coverage_summary(&run, coverage_rows(run.lake, commit.as_ref())?);
-    conclude(&mut run, &mut summary, started)?;
+    summary.coverage = coverage_summary(&run, coverage_rows(&run.context.lake, commit.as_ref())?);
+    ending(&run).close(run.record.clone(), &mut summary, started)?;
     Ok(summary)
 }
 
@@ -94,9 +84,8 @@ pub(crate) fn end_published(mut run: Run<'_>, requests: Requests, started: Insta
 fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary) -> Result<()> {
     let ending = ending(run);
     landing.journal.aggregates = aggregates_of(run.pipeline)?;
-    ending.aggregate(&landing.journal, &mut landing.staging)?;
-    run.progress.report(Event::Working(Work::Publishing));
-    let verdict = ending.check(&evidence(run, &landing, summary)?, &run.state, summary)?;
+    let counted = counts_of_complete_days(run, &landing);
+    let verdict = ending.audit(&mut landing.staging, &landing.journal, &counted, &run.state, summary)?;
     if landing.staging.is_unchanged() && !knows_more(run, landing.staging.parent()) {
         summary.outcome = Outcome::Unchanged;
         run.progress.report(Event::Done(Done::Unchanged(summary.snapshot)));
@@ -109,15 +98,16 @@ fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary
     ending.commit(landing.staging, &landing.journal, state_of(run, summary), verdict, summary)
 }
 
+/// The API's counts of the days that the run read completely, where they can be compared.
+fn counts_of_complete_days(run: &Run<'_>, landing: &Landing) -> Vec<DailyCount> {
+    let complete = &landing.coverage.complete;
+    let is_complete = |day: Date| complete.contains(&(Listing::Untyped.label().to_owned(), day));
+    let counts = run.counts.iter().filter(|count| !run.state.miscounted.contains(&count.date));
+    counts.filter(|count| is_complete(count.date)).cloned().collect()
+}
+
 fn ending<'r>(run: &'r Run<'_>) -> Ending<'r> {
-    Ending {
-        pipeline: run.pipeline,
-        lake: run.lake,
-        lock: run.lock,
-        dir: &run.dir,
-        now: run.now,
-        events: run.progress.events(),
-    }
+    Ending { pipeline: run.pipeline, context: run.context, lock: run.lock, dir: &run.dir }
 }
 
 /// Values that this run saw first. They are kept like any other, and logged unless the first window is still being read.
@@ -140,7 +130,7 @@ fn state_of(run: &Run<'_>, summary: &RunSummary) -> RunState {
     if run.is_plan_found && run.pipeline.spec.plan == PlanOverride::default() {
         state.plan = Some(run.plan);
     }
-    state.source = Some(run.source);
+    state.source = Some(run.context.source);
     state.wanted = run.wanted_days().or(state.wanted);
     state.read_once |= summary.stopped.is_none() && !summary.is_behind();
     state.ended = summary.stopped.is_none().then(|| run.record.run_id.clone());
@@ -155,16 +145,6 @@ fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
         || before.drifted != run.state.drifted
         || before.backoffs != run.state.backoffs
         || before.losses != run.state.losses
-}
-
-/// Sets the outcome, and closes the run unless it paused. Incomplete days and a review do not keep it open.
-fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Result<()> {
-    let is_partial = (summary.stopped.is_some() || summary.is_behind()) && summary.held.is_none();
-    summary.end(if is_partial { Outcome::Partial } else { summary.outcome });
-    let mut record = run.record.clone();
-    ending(run).close(&mut record, summary, started)?;
-    run.record = record;
-    Ok(())
 }
 
 /// The coverage of the window, by the rows of the coverage table.

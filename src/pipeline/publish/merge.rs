@@ -32,7 +32,7 @@ pub(super) fn merge_landed(
     reference: Option<&Reference>,
 ) -> Result<Merged> {
     let spec = &run.pipeline.spec;
-    let observed_at = (run.now)();
+    let observed_at = (run.context.now)();
     let follows_listed = spec.registry.is_some() || spec.enrich.is_some();
     let journal = Journal {
         merged_at: Some(observed_at),

@@ -14,8 +14,8 @@
 //! - [`report`]: the report of a snapshot
 
 pub(super) mod calendar;
-pub(super) mod check_input;
-pub(super) mod checks;
+mod check_input;
+mod checks;
 pub(super) mod ending;
 pub(super) mod finish;
 pub(super) mod merge;

@@ -1,11 +1,13 @@
 //! Writes the report of a snapshot, `catalog/report.html`, and all of `catalog/` where no run writes it.
 
-use super::summary::RunSummary;
+use super::summary::{RunSummary, TableRows};
 use crate::aggregate::read_figures;
 use crate::export::catalog::write_catalog;
 use crate::lake::{Commit, Lake, LakeError};
 use crate::pipeline::error::Result;
-use crate::report::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows, render};
+use crate::report::{ReportData, RunFacts, count, render, span};
+use jiff::civil::Date;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The file of the report in the catalogue.
@@ -61,38 +63,91 @@ pub(crate) fn report_of(lake: &Lake) -> Option<PathBuf> {
 }
 
 fn facts(summary: &RunSummary) -> RunFacts {
-    let tables = summary.rows.iter().map(|(table, rows)| TableRows {
-        table: table.clone(),
-        read: rows.read,
-        added: rows.added,
-        changed: rows.changed,
-        vanished: rows.vanished,
-        total: rows.total,
-    });
-    let incomplete = summary.coverage.incomplete.iter().map(|day| IncompleteDay {
-        day: day.day,
-        expected: day.expected.unwrap_or(0),
-        landed: day.landed,
-    });
+    let of_table = |rows: &TableRows| [rows.read, rows.added, rows.changed, rows.vanished, rows.total];
+    let mut incomplete: BTreeMap<Date, (u64, u64)> = BTreeMap::new();
+    for day in &summary.coverage.incomplete {
+        let (landed, expected) = incomplete.entry(day.day).or_default();
+        (*landed, *expected) = (*landed + day.landed, *expected + day.expected.unwrap_or(0));
+    }
     RunFacts {
-        run_id: summary.run_id.clone(),
-        pipeline: summary.pipeline.clone(),
-        outcome: summary.outcome.name().to_owned(),
         today: summary.today,
-        requests_sent: summary.requests.sent,
-        requests_retried: summary.requests.retried,
-        requests_by_stage: summary.requests.by_stage.clone().into_iter().collect(),
-        rows: tables.collect(),
-        quarantined: summary.quarantined,
-        incomplete: incomplete.collect(),
-        register: summary.register.as_ref().map(|register| RegisterFacts {
-            starts: register.starts,
-            left: register.left,
-            rows: register.rows,
-            businesses_total: register.businesses_total,
-            missing: register.missing,
-        }),
-        looked_up: summary.enrich.as_ref().map(|enrich| (enrich.looked_up, enrich.chosen)),
-        elapsed_secs: summary.elapsed_secs,
+        figures: figures(summary),
+        requests_by_stage: summary.requests.by_stage.clone(),
+        rows: summary.rows.iter().map(|(table, rows)| (table.clone(), of_table(rows))).collect(),
+        incomplete,
+    }
+}
+
+/// The figures of a run, by their names.
+fn figures(summary: &RunSummary) -> Vec<(&'static str, String)> {
+    let mut figures = vec![
+        ("outcome", summary.outcome.name().to_owned()),
+        ("pipeline", summary.pipeline.clone()),
+        ("ran as", summary.today.to_string()),
+        ("requests", count(summary.requests.sent)),
+        ("retried", count(summary.requests.retried)),
+        ("quarantined records", count(summary.quarantined)),
+    ];
+    if let Some(register) = &summary.register {
+        figures.extend([
+            ("prefixes read", count(register.starts)),
+            ("prefixes left", count(register.left)),
+            ("businesses found under them", count(register.rows)),
+            ("businesses, as the API counts", count(register.businesses_total)),
+        ]);
+        figures.extend(register.missing.map(|missing| ("of these not in the lake", missing.to_string())));
+    }
+    if let Some(enrich) = &summary.enrich {
+        figures.push(("looked up", format!("{} of {}", count(enrich.looked_up), count(enrich.chosen))));
+    }
+    figures.extend([("took", span(summary.elapsed_secs)), ("run", summary.run_id.clone())]);
+    figures
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::publish::summary::{IncompleteDay, Outcome, RegisterSummary};
+    use crate::pipeline::state::registry::RegisterStatus;
+    use jiff::civil::date;
+
+    #[test]
+    fn a_run_has_its_figures_by_name_and_each_day_that_is_not_complete_once() {
+        let today = date(2026, 7, 31);
+        let register = RegisterSummary {
+            status: RegisterStatus::default(),
+            starts: 812,
+            empty: 0,
+            refused: Vec::new(),
+            left: 3,
+            rows: 300_123,
+            businesses_total: 300_130,
+            counted: None,
+            missing: Some(7),
+            unproven: Vec::new(),
+        };
+        let day = |entity_type: &str, expected, landed| IncompleteDay {
+            day: today,
+            entity_type: entity_type.to_owned(),
+            expected,
+            landed,
+        };
+        let mut summary = RunSummary { register: Some(register), today, ..RunSummary::default() };
+        summary.outcome = Outcome::Partial;
+        summary.elapsed_secs = 61.0;
+        summary.coverage.incomplete = vec![day("*", Some(9), 7), day("fictitious", None, 0)];
+        let facts = facts(&summary);
+        assert_eq!(facts.incomplete, BTreeMap::from([(today, (7, 9))]));
+        for expected in [
+            ("outcome", "partial"),
+            ("businesses found under them", "300,123"),
+            ("of these not in the lake", "7"),
+            ("took", "1 min 1 s"),
+        ] {
+            assert!(
+                facts.figures.iter().any(|(name, value)| (*name, value.as_str()) == expected),
+                "{expected:?}"
+            );
+        }
     }
 }

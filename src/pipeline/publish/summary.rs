@@ -1,7 +1,7 @@
 //! What a run did, for people and schedulers.
 
 use crate::import::files::source::Unread;
-use crate::lake::TableDelta;
+use crate::lake::{RunRecord, TableDelta};
 use crate::normalize::OpenValues;
 use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenPrefix};
 use jiff::Timestamp;
@@ -255,9 +255,10 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// The summary of a run that has done nothing.
-    pub fn empty(pipeline: &str, today: Date) -> Self {
-        Self { pipeline: pipeline.to_owned(), today, ..Self::default() }
+    /// The summary of a run that has done nothing yet.
+    pub(crate) fn of(record: &RunRecord) -> Self {
+        let (run_id, pipeline) = (record.run_id.clone(), record.pipeline.clone());
+        Self { run_id, pipeline, today: record.today, ..Self::default() }
     }
 
     /// Whether there is more to read than the run has read.
@@ -267,12 +268,16 @@ impl RunSummary {
         self.coverage.complete < self.coverage.days
             || self.register.as_ref().is_some_and(is_register_behind)
             || self.enrich.as_ref().is_some_and(|enrich| enrich.left > 0)
+            || self.import.as_ref().is_some_and(ImportSummary::is_partial)
     }
 
-    /// Sets the outcome, and the exit code that follows from it: the only place that decides the exit code of a run without an error.
-    pub(crate) fn end(&mut self, outcome: Outcome) {
-        self.outcome = outcome;
-        self.exit_code = match outcome {
+    /// Makes the outcome partial where more is to be read, and sets the exit code that follows from it: the only place that decides the exit
+    /// code of a run without an error.
+    pub(crate) fn end(&mut self) {
+        if self.held.is_none() && (self.stopped.is_some() || self.is_behind()) {
+            self.outcome = Outcome::Partial;
+        }
+        self.exit_code = match self.outcome {
             _ if self.held.is_some() => EXIT_CHECK_FAILED,
             Outcome::Partial => EXIT_RUN_AGAIN,
             Outcome::Complete | Outcome::Unchanged | Outcome::Failed => 0,
@@ -298,10 +303,10 @@ mod tests {
 
     #[test]
     fn the_exit_code_follows_from_the_outcome_and_a_snapshot_pending_review() {
-        let mut summary = RunSummary::empty("p", date(2026, 11, 20));
+        let mut summary = RunSummary { today: date(2026, 11, 20), ..RunSummary::default() };
         let mut code = |outcome, held| {
-            summary.held = held;
-            summary.end(outcome);
+            (summary.held, summary.outcome) = (held, outcome);
+            summary.end();
             summary.exit_code
         };
         assert_eq!([Outcome::Complete, Outcome::Unchanged].map(|outcome| code(outcome, None)), [0, 0]);

@@ -11,7 +11,7 @@ impl Run<'_> {
     /// Updates the state with the days that were read. Days before the plan's window are forgotten: they are never read again.
     /// Other pipelines may read more days than this one, so its own days do not matter.
     pub(crate) fn remember(&mut self, landing: &Landing) {
-        for (label, day) in landing.coverage.fully_read() {
+        for (label, day) in &landing.coverage.fully_read {
             self.state.read_whole.entry(label.clone()).or_default().insert(*day, self.record.today);
         }
         self.remember_drifted(landing);
@@ -35,8 +35,8 @@ impl Run<'_> {
 
     /// A day that drifted while it was read is read again by the next run.
     fn remember_drifted(&mut self, landing: &Landing) {
-        let drifted: BTreeSet<_> = landing.coverage.drifted().iter().collect();
-        for of_day in landing.coverage.complete() {
+        let drifted: BTreeSet<_> = landing.coverage.drifted.iter().collect();
+        for of_day in &landing.coverage.complete {
             let (label, day) = of_day;
             let days = self.state.drifted.entry(label.clone()).or_default();
             if drifted.contains(of_day) {

@@ -3,7 +3,6 @@
 //! # Files, in reading order
 //!
 //! - `run_state`: the state of a lake after a run: its source, days, look-ups, backoff
-//! - `source_and_day`: whether a run may change a lake
 //! - [`registry`]: how far the register has been read
 //! - `newest_lists`: which lists and counts are the newest
 //! - `learn`: what a run learned about days
@@ -14,7 +13,6 @@ pub(super) mod newest_lists;
 pub(super) mod provenance;
 pub mod registry;
 pub(super) mod run_state;
-pub(super) mod source_and_day;
 
 pub(crate) use run_state::RunState;
 pub use run_state::SourceKind;

@@ -163,15 +163,11 @@ impl RegisterState {
 
     /// Every complete prefix, whether of fictitious names, and its rows.
     pub(crate) fn starts(&self) -> impl Iterator<Item = (NamePrefix, bool, u64)> + '_ {
-        let of_label = |(label, reads): (&String, &'_ Reads)| {
+        self.read.iter().flat_map(|(label, reads)| {
             let is_fictitious = label == self::label(true);
-            reads
-                .values()
-                .flatten()
-                .filter_map(|(start, rows)| Some((prefix_of(start)?, is_fictitious, *rows)))
-                .collect::<Vec<_>>()
-        };
-        self.read.iter().flat_map(of_label)
+            let starts = reads.values().flatten();
+            starts.filter_map(move |(start, rows)| Some((prefix_of(start)?, is_fictitious, *rows)))
+        })
     }
 
     /// Forgets prefixes, so that they are due again. The flag says whether fictitious names are meant.

@@ -6,7 +6,7 @@ use crate::contract::eastern::eastern_day;
 use crate::contract::plan::PlanLimits;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -77,14 +77,12 @@ impl Accounts {
 
     /// The same without the keys that a file calls revoked.
     pub(crate) fn without_revoked(&self, file: &KeyFile) -> Self {
+        let mut keys = self.keys.clone();
         let revoked = file.keys.iter().filter(|key| key.revoked_at.is_some());
-        let revoked: HashSet<_> =
-            revoked.filter_map(|key| blake3::Hash::from_hex(&key.digest).ok()).collect();
-        let stays =
-            |(digest, _): &(&[u8; 32], &Caller)| !revoked.contains(&blake3::Hash::from_bytes(**digest));
-        Self {
-            keys: self.keys.iter().filter(stays).map(|(digest, caller)| (*digest, caller.clone())).collect(),
+        for digest in revoked.filter_map(|key| blake3::Hash::from_hex(&key.digest).ok()) {
+            keys.remove(digest.as_bytes());
         }
+        Self { keys }
     }
 
     /// The caller of a key; `None` when it is unknown or has expired. How long the look-up takes says something about the digest of what was

@@ -1,11 +1,24 @@
 //! What the owners of request counts have in common: the result of a count, the metrics, and the errors.
 
 use crate::contract::account::Remaining;
+use crate::contract::plan::PlanLimits;
 use crate::contract::usage::Refusal;
+use jiff::Timestamp;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use std::io;
 use std::path::PathBuf;
+
+/// A request to count.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Use<'a> {
+    pub(crate) account: &'a str,
+    /// The id of the account's key.
+    pub(crate) key: &'a str,
+    /// The time of this server.
+    pub(crate) now: Timestamp,
+    pub(crate) limits: &'a PlanLimits,
+}
 
 /// Whether a request is admitted: it was counted, or is refused because a window of its account is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,13 +6,11 @@
 //!
 //! The file is synced once a second, so a power cut loses at most the counts of the last second.
 
-use super::counted::{Admission, CountNotKept, MeterError, UsageMetrics};
+use super::counted::{Admission, CountNotKept, MeterError, UsageMetrics, Use};
 use super::usage_account::{Account, reserve};
 use super::usage_file::{Line, Place};
 use super::usage_writer::UsageWriter;
-use crate::contract::plan::PlanLimits;
 use crate::serve::detached::detached;
-use jiff::Timestamp;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
@@ -23,7 +21,6 @@ use tokio::time::timeout;
 /// How long an answer waits for its account's line.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-#[derive(Debug)]
 pub(crate) struct FileCounts {
     accounts: RwLock<HashMap<String, Arc<Account>>>,
     file: Option<Arc<UsageWriter>>,
@@ -46,21 +43,14 @@ impl FileCounts {
         Ok(Self { accounts, file: Some(Arc::new(file)), metrics, patience: PATIENCE })
     }
 
-    /// Counts one request of an account with one of its keys, and waits until the file has it. A request over a limit is refused and not
-    /// counted.
-    pub(super) async fn count(
-        &self,
-        account: &str,
-        key: &str,
-        now: Timestamp,
-        limits: &PlanLimits,
-    ) -> Result<Admission, CountNotKept> {
-        let account = self.account(account);
-        let refusal = account.admit(key, now, limits, |name| self.metrics.note_reset(name)).err();
+    /// Counts one request, and waits until the file has it. A request over a limit is refused and not counted.
+    pub(super) async fn count(&self, used: Use<'_>) -> Result<Admission, CountNotKept> {
+        let account = self.account(used.account);
+        let refusal = account.admit(used, |name| self.metrics.note_reset(name)).err();
         if refusal.is_none() && !account.is_kept() {
-            self.keep(&account, reserve(limits)).await.map_err(|_| CountNotKept)?;
+            self.keep(&account, reserve(used.limits)).await.map_err(|_| CountNotKept)?;
         }
-        Ok(Admission { refusal, left: account.remaining(now, limits) })
+        Ok(Admission { refusal, left: account.remaining(used.now, used.limits) })
     }
 
     /// Waits until the file has every request counted for an account so far.
@@ -106,7 +96,7 @@ impl FileCounts {
             Ok(Ok(written)) => written,
             _ => Err(io::ErrorKind::TimedOut.into()),
         }
-        .map_err(|error| MeterError::Storage(file.path().to_owned(), error))
+        .map_err(|error| MeterError::Storage(file.path.clone(), error))
     }
 
     fn account(&self, name: &str) -> Arc<Account> {
@@ -129,8 +119,8 @@ impl FileCounts {
 mod tests {
     use super::*;
     use crate::contract::account::Remaining;
-    use crate::contract::plan::Plan;
-    use crate::serve::auth::usage_writer::Target;
+    use crate::contract::plan::{Plan, PlanLimits};
+    use jiff::Timestamp;
     use std::path::Path;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use tempfile::TempDir;
@@ -145,11 +135,14 @@ mod tests {
         FileCounts::open(path.to_owned(), UsageMetrics::default())
     }
 
-    /// A meter whose lines go to another target than its file.
-    fn on(folder: &TempDir, target: impl Target + 'static) -> FileCounts {
+    /// A meter whose lines go to another disk than its file.
+    fn on(
+        folder: &TempDir,
+        write_at: impl Fn(&[u8], u64) -> io::Result<()> + Send + Sync + 'static,
+    ) -> FileCounts {
         let mut meter = open(&folder.path().join("usage.jsonl")).expect("a meter");
         let file = meter.file.as_mut().and_then(Arc::get_mut).expect("a file");
-        file.target = Box::new(target);
+        file.write_at = Box::new(write_at);
         meter
     }
 
@@ -158,7 +151,7 @@ mod tests {
     }
 
     async fn admit(meter: &FileCounts, account: &str, now: Timestamp, limits: &PlanLimits) {
-        let counted = meter.count(account, "key_1", now, limits).await.expect("written");
+        let counted = meter.count(Use { account, key: "key_1", now, limits }).await.expect("written");
         assert_eq!(counted.refusal, None);
     }
 
@@ -229,7 +222,7 @@ mod tests {
         let limits = PlanLimits { per_minute: 1_000, ..Plan::Agency.limits() };
         let meter = open(&path).expect("a meter");
         for key in ["key_1", "key_2"] {
-            meter.count("acme", key, NOW, &limits).await.expect("written");
+            meter.count(Use { account: "acme", key, now: NOW, limits: &limits }).await.expect("written");
             let text = std::fs::read_to_string(&path).expect("a line");
             assert!(text.contains(key), "{text}");
         }
@@ -266,23 +259,18 @@ mod tests {
     }
 
     /// A disk on which each write takes this long, and which counts them.
-    #[derive(Clone)]
-    struct Slow(Duration, Arc<AtomicUsize>);
-
-    impl Target for Slow {
-        fn write_all_at(&self, _: &[u8], _: u64) -> io::Result<()> {
-            self.1.fetch_add(1, Ordering::Relaxed);
-            std::thread::sleep(self.0);
+    fn slow(took: Duration, writes: Arc<AtomicUsize>) -> impl Fn(&[u8], u64) -> io::Result<()> {
+        move |_, _| {
+            writes.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(took);
             Ok(())
         }
     }
 
     /// A disk that is full until it is not.
-    struct Full(Arc<AtomicBool>);
-
-    impl Target for Full {
-        fn write_all_at(&self, _: &[u8], _: u64) -> io::Result<()> {
-            if self.0.load(Ordering::Acquire) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    fn full(is_full: Arc<AtomicBool>) -> impl Fn(&[u8], u64) -> io::Result<()> {
+        move |_, _| {
+            if is_full.load(Ordering::Acquire) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
         }
     }
 
@@ -290,11 +278,11 @@ mod tests {
     async fn requests_of_an_account_share_a_slow_write_and_accounts_do_not_wait_for_each_other() {
         let writes = Arc::<AtomicUsize>::default();
         let folder = tempfile::tempdir().expect("a folder");
-        let meter = on(&folder, Slow(Duration::from_millis(20), Arc::clone(&writes)));
+        let meter = on(&folder, slow(Duration::from_millis(20), Arc::clone(&writes)));
         let limits = PlanLimits { per_minute: 99, ..Plan::Enterprise.limits() };
         let requests = (0..200).map(|number| {
             let account = ["acme", "other"][number % 2];
-            meter.count(account, "key_1", NOW, &limits)
+            meter.count(Use { account, key: "key_1", now: NOW, limits: &limits })
         });
         let counted = futures::future::join_all(requests).await;
         assert!(counted.iter().all(|counted| counted.is_ok()));
@@ -306,11 +294,14 @@ mod tests {
     #[tokio::test]
     async fn a_write_that_hangs_refuses_its_request_after_a_bound_and_no_other() {
         let folder = tempfile::tempdir().expect("a folder");
-        let hang = Slow(Duration::from_hours(1), Arc::default());
+        let hang = slow(Duration::from_hours(1), Arc::default());
         let mut meter = on(&folder, hang);
         meter.patience = Duration::from_millis(100);
         let limits = Plan::Starter.limits();
-        assert_eq!(meter.count("acme", "key_1", NOW, &limits).await, Err(CountNotKept));
+        assert_eq!(
+            meter.count(Use { account: "acme", key: "key_1", now: NOW, limits: &limits }).await,
+            Err(CountNotKept)
+        );
         meter.sync();
         assert!(meter.close().await.is_err());
     }
@@ -319,10 +310,13 @@ mod tests {
     async fn a_full_disk_refuses_what_it_cannot_keep_until_it_has_room() {
         let is_full = Arc::new(AtomicBool::new(true));
         let folder = tempfile::tempdir().expect("a folder");
-        let meter = on(&folder, Full(Arc::clone(&is_full)));
+        let meter = on(&folder, full(Arc::clone(&is_full)));
         let limits = PlanLimits { per_minute: 1_000, ..Plan::Enterprise.limits() };
         for _ in 0..3 {
-            assert_eq!(meter.count("acme", "key_1", NOW, &limits).await, Err(CountNotKept));
+            assert_eq!(
+                meter.count(Use { account: "acme", key: "key_1", now: NOW, limits: &limits }).await,
+                Err(CountNotKept)
+            );
         }
         is_full.store(false, Ordering::Release);
         assert!(!meter.account("acme").is_kept());
@@ -338,8 +332,11 @@ mod tests {
         std::fs::write(&path, "{\"acc").expect("a file");
         let limits = Plan::Starter.limits();
         for spent in 1..=3 {
-            let counted =
-                open(&path).expect("a meter").count("acme", "key_1", NOW, &limits).await.expect("written");
+            let counted = open(&path)
+                .expect("a meter")
+                .count(Use { account: "acme", key: "key_1", now: NOW, limits: &limits })
+                .await
+                .expect("written");
             assert_eq!(counted.left.minute, 20 - spent);
         }
     }

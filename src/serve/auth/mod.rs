@@ -20,31 +20,31 @@
 //! - [`usage_meter`]: one or the other, by one call a request
 //! - `last_use`: when each key was used last
 
-pub(super) mod access;
+mod access;
 mod counted;
 mod erased_key;
 mod file_counts;
-pub(super) mod key_file;
+mod key_file;
 mod key_text;
 mod keys_error;
 mod last_use;
 mod replace_file;
-pub(super) mod shared;
+mod shared;
 mod unique;
 mod usage_account;
 mod usage_file;
-pub(super) mod usage_meter;
+mod usage_meter;
 mod usage_writer;
 
 pub(crate) use access::Accounts;
 pub(super) use access::Caller;
 pub use access::LimitOverride;
 pub use counted::MeterError;
-pub(super) use counted::{Admission, UsageMetrics};
+pub(super) use counted::{Admission, UsageMetrics, Use};
 pub(super) use file_counts::FileCounts;
 pub(crate) use key_file::{KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState};
 pub use keys_error::KeysError;
 pub(crate) use last_use::{LastUse, LastUses};
 pub(super) use shared::SharedCounts;
-pub(super) use shared::StoreAddress;
+pub(crate) use shared::{AddressError, StoreAddress, last_uses};
 pub(super) use usage_meter::Meter;

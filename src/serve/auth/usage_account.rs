@@ -1,5 +1,6 @@
 //! The counts of one account, and what the file has of them.
 
+use super::counted::Use;
 use super::usage_file::{Line, Place};
 use crate::contract::account::Remaining;
 use crate::contract::plan::PlanLimits;
@@ -37,20 +38,14 @@ impl Account {
         Self { counts: Mutex::new(Counts { line, written }), place: Arc::new(tokio::sync::Mutex::new(place)) }
     }
 
-    /// Counts one request with a key.
-    pub(super) fn admit(
-        &self,
-        key: &str,
-        now: Timestamp,
-        limits: &PlanLimits,
-        reset: impl FnOnce(&str),
-    ) -> Result<(), Refusal> {
+    /// Counts one request.
+    pub(super) fn admit(&self, used: Use<'_>, reset: impl FnOnce(&str)) -> Result<(), Refusal> {
         let line = &mut self.lock().line;
-        if line.usage.is_ahead(now) {
+        if line.usage.is_ahead(used.now) {
             reset(&line.account);
         }
-        line.usage.admit(now, limits)?;
-        note_use(&mut line.keys, key, now);
+        line.usage.admit(used.now, used.limits)?;
+        note_use(&mut line.keys, used.key, used.now);
         Ok(())
     }
 

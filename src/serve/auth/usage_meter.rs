@@ -2,14 +2,12 @@
 //!
 //! A request has one call, [`Meter::count`]. It returns when the count is where a restart does not lose it; in memory, at once.
 
-use super::counted::{Admission, CountNotKept, MeterError, UsageMetrics};
+use super::counted::{Admission, CountNotKept, MeterError, UsageMetrics, Use};
 use super::file_counts::FileCounts;
 use super::shared::SharedCounts;
-use crate::contract::plan::PlanLimits;
 use jiff::Timestamp;
 
 /// The owner of the counts.
-#[derive(Debug)]
 pub(crate) enum Meter {
     /// This server alone, in a file or in memory.
     File(FileCounts),
@@ -24,17 +22,11 @@ impl Default for Meter {
 }
 
 impl Meter {
-    /// Counts one request of an account with one of its keys. A request over a limit is refused and not counted.
-    pub(crate) async fn count(
-        &self,
-        account: &str,
-        key: &str,
-        now: Timestamp,
-        limits: &PlanLimits,
-    ) -> Result<Admission, CountNotKept> {
+    /// Counts one request. A request over a limit is refused and not counted.
+    pub(crate) async fn count(&self, used: Use<'_>) -> Result<Admission, CountNotKept> {
         match self {
-            Self::File(counts) => counts.count(account, key, now, limits).await,
-            Self::Shared(counts) => counts.count(account, key, now, limits).await,
+            Self::File(counts) => counts.count(used).await,
+            Self::Shared(counts) => counts.count(used).await,
         }
     }
 

@@ -7,16 +7,16 @@ use crate::serve::rarely::Rarely;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 /// The file behind a meter.
 pub(super) struct UsageWriter {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// Has the lock on the file.
     lock: File,
-    pub(super) target: Box<dyn Target>,
+    pub(super) write_at: Box<WriteAt>,
     /// Where the next new line goes.
     end: AtomicU64,
     /// Whether lines were written since the last sync.
@@ -25,16 +25,8 @@ pub(super) struct UsageWriter {
     metrics: UsageMetrics,
 }
 
-/// Where the lines go: a file, or a slow disk in a test.
-pub(super) trait Target: Send + Sync {
-    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
-}
-
-impl Target for File {
-    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        FileExt::write_all_at(self, bytes, offset)
-    }
-}
+/// Writes bytes at a place of the file, or of a slow disk in a test.
+pub(super) type WriteAt = dyn Fn(&[u8], u64) -> io::Result<()> + Send + Sync;
 
 impl UsageWriter {
     /// Opens a file, and reads its lines.
@@ -51,23 +43,20 @@ impl UsageWriter {
         }
         let mut end = bytes.len() as u64;
         if contents.is_torn {
-            FileExt::write_all_at(&lock, b"\n", end).map_err(failed)?;
+            lock.write_all_at(b"\n", end).map_err(failed)?;
             end += 1;
         }
+        let lines = lock.try_clone().map_err(failed)?;
         let file = Self {
-            target: Box::new(lock.try_clone().map_err(failed)?),
+            write_at: Box::new(move |bytes, place| lines.write_all_at(bytes, place)),
             lock,
             end: AtomicU64::new(end),
             is_unsynced: AtomicBool::new(false),
-            warnings: Rarely::default(),
+            warnings: Rarely::once_a_minute(),
             metrics,
             path,
         };
         Ok((file, contents.lines))
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Writes the line of an account, whose place is locked; blocking.
@@ -80,7 +69,7 @@ impl UsageWriter {
             None => self.end.fetch_add(text.len() as u64, Ordering::Relaxed),
         };
         *place = Some(begin..begin + text.len() as u64);
-        self.target.write_all_at(&text, begin).inspect_err(|error| self.report(error))?;
+        (self.write_at)(&text, begin).inspect_err(|error| self.report(error))?;
         self.is_unsynced.store(true, Ordering::Release);
         account.wrote(line);
         Ok(())
@@ -101,11 +90,5 @@ impl UsageWriter {
         if self.warnings.is_due(Instant::now()) {
             tracing::warn!(path = %self.path.display(), %error, "request counts cannot be written; requests that are not in the file get 503");
         }
-    }
-}
-
-impl std::fmt::Debug for UsageWriter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("UsageWriter").field("path", &self.path).finish_non_exhaustive()
     }
 }

@@ -1,7 +1,6 @@
 //! The state behind every route: the pages that need no key, errors as answers, the key of a request.
 
 use super::host_guard::HostGuard;
-use super::refused_keys::RefusedKeys;
 use super::request_id::RequestIds;
 use super::response::{HttpResponse, response, with_header};
 use crate::contract::eastern::eastern_day;
@@ -12,6 +11,7 @@ use crate::serve::metrics::Metrics;
 use crate::serve::pages::home::{self, Served};
 use crate::serve::pages::manual;
 use crate::serve::pages::shell::Page;
+use crate::serve::rarely::Rarely;
 use crate::serve::reference::{markdown, openapi};
 use crate::serve::service::{ApiError, Service};
 use arc_swap::ArcSwapOption;
@@ -21,6 +21,7 @@ use hyper::header::{
 use hyper::{Method, StatusCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// Most requests that are answered at the same time; a further one is answered 503. A request counts once its body is
@@ -48,7 +49,8 @@ pub(crate) struct Site {
     pub(crate) host_guard: HostGuard,
     pub(crate) metrics: Metrics,
     pub(super) ids: RequestIds,
-    pub(super) refused_keys: RefusedKeys,
+    /// Lines about requests without a valid key.
+    pub(super) refused_keys: Rarely,
     /// Permits of [`MAX_AT_WORK`].
     pub(super) at_work: Semaphore,
     /// Of every error body.
@@ -75,7 +77,7 @@ impl Site {
             host_guard,
             metrics,
             ids: RequestIds::new(random),
-            refused_keys: RefusedKeys::default(),
+            refused_keys: Rarely::once_in(Duration::from_secs(1)),
             at_work: Semaphore::new(MAX_AT_WORK),
             docs_url: format!("{base_url}/docs").into(),
             base_url: base_url.to_owned(),

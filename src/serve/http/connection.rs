@@ -1,7 +1,6 @@
 //! Connections: accepted up to a limit, timed out, and shut down without losing a request.
 
-use super::app::RETRY_SECS;
-use super::app::Site;
+use super::app::{RETRY_SECS, Site};
 use super::wire::peers::Peers;
 use super::wire::socket::Socket;
 use super::wire::tls::{Stream, Tls};
@@ -187,7 +186,7 @@ async fn secured(tls: Option<&Tls>, stream: TcpStream) -> io::Result<Stream> {
     }
     match tls {
         Some(tls) => tls.accept(stream).await,
-        None => Ok(Stream::Plain(stream)),
+        None => Ok(Box::new(stream)),
     }
 }
 

@@ -1,18 +1,20 @@
 //! CORS: which web pages may call the API from a browser. None, unless the operator names their origins.
 
 use super::app::Site;
-use super::quota;
-use super::response::{HttpResponse, NOT_FOUND_OF, SNAPSHOT};
+use super::response::{HttpResponse, bare};
 use hyper::body::Bytes;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
     ACCESS_CONTROL_REQUEST_METHOD, HeaderMap, HeaderValue, VARY,
 };
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, StatusCode};
 
 /// How long a browser keeps the answer to its question, in seconds.
 const MAX_AGE: &str = "600";
+/// The headers of an answer that a page may read.
+const EXPOSED: &str =
+    "etag, link, ratelimit-policy, ratelimit, retry-after, x-not-found, sunlake-snapshot, x-request-id";
 
 impl Site {
     /// The answer to a browser's question whether a page may send a request; `None` for any other request.
@@ -21,8 +23,7 @@ impl Site {
         let is_question =
             *request.method() == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
         self.host_guard.origins.of(headers).filter(|_| is_question)?;
-        let mut allowed = Response::new(Bytes::new());
-        *allowed.status_mut() = StatusCode::NO_CONTENT;
+        let mut allowed = bare(StatusCode::NO_CONTENT, "");
         let answer = allowed.headers_mut();
         answer.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD, POST"));
         answer.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE));
@@ -42,13 +43,7 @@ impl Site {
         answer.append(VARY, HeaderValue::from_static("origin"));
         if let Some(origin) = origins.of(sent) {
             answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-            let (policy, left) = (quota::POLICY, quota::LEFT);
-            let exposed = format!(
-                "etag, link, {policy}, {left}, retry-after, {NOT_FOUND_OF}, {SNAPSHOT}, x-request-id"
-            );
-            if let Ok(exposed) = HeaderValue::try_from(exposed) {
-                answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
-            }
+            answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
         }
     }
 }

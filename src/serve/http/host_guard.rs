@@ -10,13 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The origins of pages that may call this server; `*` are all.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Origins(Vec<String>);
+pub(crate) struct Origins(pub(crate) Vec<String>);
 
 impl Origins {
-    pub(crate) const fn new(origins: Vec<String>) -> Self {
-        Self(origins)
-    }
-
     pub(super) fn are_none(&self) -> bool {
         self.0.is_empty()
     }
@@ -47,19 +43,14 @@ pub(crate) struct HostGuard {
 }
 
 impl HostGuard {
-    /// The names of a server that listens on `listening`, and that clients may know as `public_url`.
-    pub(crate) fn new(listening: SocketAddr, public_url: Option<&str>) -> Self {
+    /// The names of a server that listens on `listening`, and that clients may know as `public_url`; pages of `origins` are let in.
+    pub(crate) fn new(listening: SocketAddr, public_url: Option<&str>, origins: Origins) -> Self {
         Self {
             listening,
             public: public_url.and_then(|url| url.parse().ok()),
-            origins: Origins::default(),
+            origins,
             has_warned: AtomicBool::new(false),
         }
-    }
-
-    /// The same, and pages of these origins are let in.
-    pub(crate) fn letting_in(self, origins: Origins) -> Self {
-        Self { origins, ..self }
     }
 
     /// Checks `Host` and `Origin`; the error is the reason, for the client.
@@ -148,8 +139,11 @@ mod tests {
 
     #[test]
     fn loopback_listening_address_and_public_name_are_accepted() {
-        let guard =
-            HostGuard::new("10.0.0.5:8080".parse().expect("an address"), Some("https://filings.example.org"));
+        let guard = HostGuard::new(
+            "10.0.0.5:8080".parse().expect("an address"),
+            Some("https://filings.example.org"),
+            Origins::default(),
+        );
         let known =
             "localhost localhost:8080 LOCALHOST:1 127.0.0.1:9 [::1]:80 10.0.0.5:8080 filings.example.org";
         for host in known.split(' ') {
@@ -174,7 +168,7 @@ mod tests {
 
     #[test]
     fn server_on_all_interfaces_accepts_any_address_but_no_foreign_name() {
-        let guard = HostGuard::new("0.0.0.0:8080".parse().expect("an address"), None);
+        let guard = HostGuard::new("0.0.0.0:8080".parse().expect("an address"), None, Origins::default());
         assert!(!refused(&guard, "192.168.1.7:8080", None));
         assert!(refused(&guard, "rebound.example:8080", None));
         assert!(
@@ -185,7 +179,7 @@ mod tests {
 
     #[test]
     fn missing_host_and_two_origins_are_refused() {
-        let guard = HostGuard::new("127.0.0.1:8080".parse().expect("an address"), None);
+        let guard = HostGuard::new("127.0.0.1:8080".parse().expect("an address"), None, Origins::default());
         assert!(guard.check(&Uri::from_static("/mcp"), &HeaderMap::new()).is_err());
         let mut headers = HeaderMap::new();
         headers.insert(HOST, HeaderValue::from_static("localhost"));

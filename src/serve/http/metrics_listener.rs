@@ -2,13 +2,12 @@
 
 use super::app::Site;
 use super::connection::{accept, connection};
-use super::wire::tls::Stream;
+use super::response::{HttpResponse, bare, with_header};
 use super::wire::waiting::{HEAD_TIMEOUT, Signs, within_deadlines};
 use crate::serve::metrics::CONTENT_TYPE;
 use http_body_util::Full;
-use hyper::body::Bytes;
 use hyper::header::{ALLOW, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode, header};
+use hyper::{Method, Request, StatusCode, header};
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -29,7 +28,7 @@ pub(crate) async fn serve_metrics(listener: TcpListener, site: Arc<Site>) {
             std::future::ready(answer(&page, request.method(), request.uri().path()).map(Full::new))
         };
         let (docs_url, signs) = (Arc::clone(&site.docs_url), Signs::default());
-        let connection = connection(Stream::Plain(stream), docs_url, signs.clone(), respond);
+        let connection = connection(Box::new(stream), docs_url, signs.clone(), respond);
         connections.spawn(async move {
             if let Err(error) = within_deadlines(connection, signs, HEAD_TIMEOUT).await {
                 tracing::debug!(%error, "a connection to the metrics ended early");
@@ -40,29 +39,21 @@ pub(crate) async fn serve_metrics(listener: TcpListener, site: Arc<Site>) {
     }
 }
 
-fn answer(site: &Site, method: &Method, path: &str) -> Response<Bytes> {
+fn answer(site: &Site, method: &Method, path: &str) -> HttpResponse {
     match path {
         "/metrics" | "/healthz" | "/readyz" if *method != Method::GET => {
-            let mut refused = text(StatusCode::METHOD_NOT_ALLOWED, "this path answers GET\n".to_owned());
-            refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET"));
-            refused
+            let refused = bare(StatusCode::METHOD_NOT_ALLOWED, "this path answers GET\n");
+            with_header(refused, ALLOW, HeaderValue::from_static("GET"))
         }
         "/metrics" => {
-            let mut page = text(StatusCode::OK, site.metrics.page());
-            page.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
-            page
+            let page = bare(StatusCode::OK, site.metrics.page());
+            with_header(page, header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE))
         }
         "/healthz" | "/readyz" => site.open_page(path).map_or_else(missing, |(page, _)| page),
         _ => missing(),
     }
 }
 
-fn missing() -> Response<Bytes> {
-    text(StatusCode::NOT_FOUND, "the metrics are at /metrics\n".to_owned())
-}
-
-fn text(status: StatusCode, text: String) -> Response<Bytes> {
-    let mut answer = Response::new(Bytes::from(text));
-    *answer.status_mut() = status;
-    answer
+fn missing() -> HttpResponse {
+    bare(StatusCode::NOT_FOUND, "the metrics are at /metrics\n")
 }

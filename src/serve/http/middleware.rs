@@ -43,7 +43,11 @@ impl Site {
         // A client that disconnects while its body is read drops this future here.
         let in_flight = Counted::new(&self.metrics.in_flight);
         let (parts, body) = request.into_parts();
-        let (reply, parts) = match self.read(&parts, body).await {
+        let read = match head_rules::fault(&parts) {
+            Some((status, message)) => Err(BodyFault(status, message.to_owned())),
+            None => body::read(body, BODY_TIMEOUT).await,
+        };
+        let (reply, parts) = match read {
             Ok(bytes) => {
                 let request = Request::from_parts(parts, bytes);
                 let reply = self.work(self.route(&request), &id).await;
@@ -69,21 +73,12 @@ impl Site {
         self.metrics.answered(reply.route, reply.response.status().as_u16(), took);
         if reply.response.status() == StatusCode::UNAUTHORIZED {
             self.metrics.refused_keys.inc();
-            self.refused_keys.note(peer, begun);
+            if let Some(requests) = self.refused_keys.due(begun) {
+                tracing::warn!(%peer, requests, "no valid key: answered 401");
+            }
         }
         log_access(&parts, &reply, &id, peer, took.as_micros());
         reply.response.map(Full::new)
-    }
-
-    /// The body of a request whose head may be answered.
-    async fn read<B>(&self, parts: &Parts, body: B) -> Result<Bytes, BodyFault>
-    where
-        B: Body<Data = Bytes> + Unpin,
-    {
-        match head_rules::fault(parts) {
-            Some((status, message)) => Err(BodyFault(status, message.to_owned())),
-            None => body::read(body, BODY_TIMEOUT).await,
-        }
     }
 
     /// The answer of a route; 503 when too many requests are answered already, 500 when the route panics.

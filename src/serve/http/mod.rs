@@ -9,7 +9,6 @@
 //! - [`wire`]: below HTTP: TLS, deadlines, JSON bodies for hyper's bare errors
 //! - [`head_rules`]: `Host` and `Transfer-Encoding`
 //! - [`middleware`]: what every request passes: body, overload, panics, headers, access log
-//! - [`refused_keys`]: requests without a valid key, in the log
 //! - [`app`]: the state behind every route, pages without a key, errors as answers, the key of a request
 //! - [`routes`]: path → operation → answer
 //! - [`quota`]: the account's limits in every answer
@@ -31,7 +30,6 @@ pub(super) mod host_guard;
 pub(super) mod metrics_listener;
 mod middleware;
 mod quota;
-mod refused_keys;
 mod request_id;
 pub(super) mod response;
 mod routes;

@@ -6,8 +6,8 @@ use crate::contract::account::Remaining;
 use crate::contract::plan::PlanLimits;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 
-pub(super) const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
-pub(super) const LEFT: HeaderName = HeaderName::from_static("ratelimit");
+const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const LEFT: HeaderName = HeaderName::from_static("ratelimit");
 
 pub(super) fn add(headers: &mut HeaderMap, limits: &PlanLimits, left: &Remaining) {
     let PlanLimits { per_minute, per_day, per_month, .. } = limits;

@@ -1,6 +1,6 @@
 //! `X-Request-Id`: connects an answer with its log line.
 
-use crate::serve::auth::key_file::KEY_PREFIX;
+use crate::serve::auth::KEY_PREFIX;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -3,7 +3,7 @@
 //! A tag is a hash of what the answer depends on, not of its body.
 
 use crate::contract::account::Remaining;
-use crate::serve::auth::access::Caller;
+use crate::serve::auth::Caller;
 use hyper::body::Bytes;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH};
 use hyper::{Response, StatusCode};
@@ -34,10 +34,16 @@ impl Reply {
     }
 }
 
+/// An answer without headers.
+pub(crate) fn bare(status: StatusCode, body: impl Into<Bytes>) -> HttpResponse {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    response
+}
+
 /// An answer that must not be cached.
 pub(crate) fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> HttpResponse {
-    let mut response = Response::new(Bytes::from(body));
-    *response.status_mut() = status;
+    let mut response = bare(status, body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));

@@ -1,16 +1,18 @@
 //! Routes: path → key → operation → answer, or 304 when the client has the answer already.
 
 use super::app::{Site, bearer};
-use super::response::{HttpResponse, NOT_FOUND_OF, Reply, Tag, of_snapshot, response, tagged, with_header};
+use super::response::{
+    HttpResponse, NOT_FOUND_OF, Reply, Tag, bare, of_snapshot, response, tagged, with_header,
+};
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::{self, cut};
 use crate::serve::auth::{Admission, Caller};
 use crate::serve::mcp::endpoint as mcp;
-use crate::serve::service::{ApiError, Missing, NextPage, Versioned};
+use crate::serve::service::{ApiError, NextPage, Versioned};
 use hyper::body::Bytes;
 use hyper::header::{HeaderMap, HeaderValue, LINK};
-use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper::{Method, Request, StatusCode, Uri};
 
 impl Site {
     pub(super) async fn route(&self, request: &Request<Bytes>) -> Reply {
@@ -29,11 +31,11 @@ impl Site {
         if let Some((page, route)) = self.open_page(uri.path()) {
             return Reply::open(if is_read { page } else { self.wrong_method(method, READ) }, route);
         }
-        let Some((keyed, argument)) = KeyedRoute::of(uri.path()) else {
+        let Some(keyed) = KeyedRoute::of(uri.path()) else {
             let missing = self.problem(404, format!("no route {} {}", cut(method.as_str()), cut(uri.path())));
             return Reply::open(not_found(missing, "route"), "none");
         };
-        let route = keyed.route();
+        let route = keyed.name;
         if !is_read {
             return Reply::open(self.wrong_method(method, READ), route);
         }
@@ -44,9 +46,9 @@ impl Site {
         // Every request with a valid key is counted, a 403 and a 304 too.
         let counted = self.service.count(&caller).await;
         let left = counted.as_ref().ok().map(|counted| counted.left);
-        let answered = self.answer(&caller, counted, keyed, argument, uri, headers);
+        let answered = self.answer(&caller, counted, keyed, uri, headers);
         let response = answered.unwrap_or_else(|error| match &error {
-            ApiError::NotFound(missing, _) => not_found(self.refusal(&error), name(*missing)),
+            ApiError::NotFound(what, _) => not_found(self.refusal(&error), what),
             _ => self.refusal(&error),
         });
         Reply { response, route, caller: Some(caller), left }
@@ -57,15 +59,14 @@ impl Site {
         &self,
         caller: &Caller,
         counted: Result<Admission, ApiError>,
-        keyed: KeyedRoute,
-        argument: Option<&str>,
+        keyed: KeyedRoute<'_>,
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Result<HttpResponse, ApiError> {
-        let (endpoint, counted) = (keyed.endpoint(), counted?);
+        let (KeyedRoute { endpoint, argument, name }, counted) = (keyed, counted?);
         self.service.authorize(caller, endpoint).and(counted.admitted().map_err(ApiError::from))?;
         let arguments = Arguments::from_request(endpoint, argument, uri.query().unwrap_or_default());
-        if keyed == KeyedRoute::Changes {
+        if name == CHANGES {
             return Ok(response(StatusCode::OK, "application/json", self.service.changes(arguments)?));
         }
         let Versioned { body, next, version, snapshot } =
@@ -73,11 +74,7 @@ impl Site {
         let response = of_snapshot(response(StatusCode::OK, "application/json", body), snapshot);
         // After the operation has succeeded: a client cannot have a 400 or a 404 cached.
         let answer = match tag(version, endpoint, uri) {
-            Some(tag) if tag.matches(headers) => {
-                let mut unchanged = Response::new(Bytes::new());
-                *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
-                tagged(unchanged, &tag)
-            }
+            Some(tag) if tag.matches(headers) => tagged(bare(StatusCode::NOT_MODIFIED, ""), &tag),
             Some(tag) => tagged(response, &tag),
             None => response,
         };
@@ -88,35 +85,26 @@ impl Site {
     }
 }
 
+/// The changes of a business: the page at `/` shows them, the API does not have them.
+const CHANGES: &str = "/changes/{id}";
+
 /// A route that needs a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum KeyedRoute {
-    Operation(Endpoint),
-    /// The changes of a business: the page at `/` shows them, the API does not have them.
-    Changes,
+struct KeyedRoute<'a> {
+    name: &'static str,
+    /// The operation whose rules hold: scopes and arguments.
+    endpoint: Endpoint,
+    /// The argument in the path.
+    argument: Option<&'a str>,
 }
 
-impl KeyedRoute {
-    /// The route of a path, and the argument in it.
-    fn of(path: &str) -> Option<(Self, Option<&str>)> {
+impl<'a> KeyedRoute<'a> {
+    fn of(path: &'a str) -> Option<Self> {
         let id = path.strip_prefix("/changes/").filter(|id| !id.is_empty() && !id.contains('/'));
-        let operation = || Endpoint::match_path(path).map(|(of, argument)| (Self::Operation(of), argument));
-        id.map(|id| (Self::Changes, Some(id))).or_else(operation)
-    }
-
-    const fn route(self) -> &'static str {
-        match self {
-            Self::Operation(endpoint) => endpoint.template(),
-            Self::Changes => "/changes/{id}",
+        if id.is_some() {
+            return Some(Self { name: CHANGES, endpoint: Endpoint::Business, argument: id });
         }
-    }
-
-    /// The operation whose rules hold: scopes and arguments.
-    const fn endpoint(self) -> Endpoint {
-        match self {
-            Self::Operation(endpoint) => endpoint,
-            Self::Changes => Endpoint::Business,
-        }
+        let (endpoint, argument) = Endpoint::match_path(path)?;
+        Some(Self { name: endpoint.template(), endpoint, argument })
     }
 }
 
@@ -125,15 +113,6 @@ const READ: &str = "GET, HEAD";
 
 fn not_found(answer: HttpResponse, what: &'static str) -> HttpResponse {
     with_header(answer, NOT_FOUND_OF, HeaderValue::from_static(what))
-}
-
-const fn name(missing: Missing) -> &'static str {
-    match missing {
-        Missing::Business => "business",
-        Missing::Detail => "detail",
-        Missing::Officers => "officers",
-        Missing::County => "county",
-    }
 }
 
 /// The tag of an operation's answer, whatever the order of its parameters; `None` for the account record, which changes with

@@ -15,11 +15,6 @@ pub(super) fn folded(text: &str) -> String {
     text.chars().map(fold).collect()
 }
 
-/// Whether a text, once folded, equals `folded`.
-pub(super) fn equals_folded(text: &str, folded: &str) -> bool {
-    compare_with_folded(text, folded) == Ordering::Equal
-}
-
 /// The order of a text, once folded, and `folded`.
 pub(super) fn compare_with_folded(text: &str, folded: &str) -> Ordering {
     text.chars().map(fold).cmp(folded.chars())

@@ -95,43 +95,68 @@ impl TextColumn {
     }
 }
 
-/// The texts of the rows that have one: the few values of a column that its short form cannot store.
+/// Texts of the rows or businesses that have one, found by their number.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct OverflowTexts {
-    rows: Vec<u32>,
+pub(crate) struct TextsByNumber<N> {
+    numbers: Vec<N>,
     texts: TextColumn,
 }
 
-impl OverflowTexts {
-    /// Adds the text of a row after the last one.
-    pub(crate) fn insert(&mut self, row: u32, text: &str) {
-        self.rows.push(row);
+impl<N: Copy + Ord> TextsByNumber<N> {
+    pub(crate) fn push(&mut self, number: N, text: &str) {
+        self.numbers.push(number);
         self.texts.push(text);
     }
 
-    pub(crate) fn get(&self, row: u32) -> Option<&str> {
-        let place = self.rows.binary_search(&row).ok()?;
+    /// The same texts, ready for [`TextsByNumber::get`].
+    pub(crate) fn sorted(mut self) -> Self {
+        if self.numbers.is_sorted() {
+            self.numbers.shrink_to_fit();
+            self.texts.shrink();
+            return self;
+        }
+        let mut order: Vec<u32> = (0_u32..).take(self.numbers.len()).collect();
+        order.sort_by_key(|place| self.numbers[*place as usize]);
+        Self { numbers: permuted(&self.numbers, &order), texts: self.texts.permuted(&order) }
+    }
+
+    /// The text of a number; of several the one that came last.
+    pub(crate) fn get(&self, number: N) -> Option<&str> {
+        let after = self.numbers.partition_point(|other| *other <= number);
+        let place = after.checked_sub(1).filter(|place| self.numbers[*place] == number)?;
         u32::try_from(place).ok().map(|place| self.texts.get(place))
     }
 
+    /// All texts of a number, in the order in which they came.
+    pub(crate) fn all(&self, number: N) -> impl Iterator<Item = &str> {
+        let first = self.numbers.partition_point(|other| *other < number);
+        let places = (first..self.numbers.len()).take_while(move |place| self.numbers[*place] == number);
+        places.filter_map(|place| u32::try_from(place).ok()).map(|place| self.texts.get(place))
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<N>() * self.numbers.capacity() + self.texts.bytes()
+    }
+}
+
+/// Texts by row: the few values of a column that its short form cannot store. Each is added after those of all rows before.
+pub(crate) type OverflowTexts = TextsByNumber<u32>;
+
+impl OverflowTexts {
     /// Adds the texts of another list, whose row 0 is row `first` here.
     pub(crate) fn append(&mut self, first: u32, other: &Self) {
-        self.rows.extend(other.rows.iter().map(|row| first + row));
+        self.numbers.extend(other.numbers.iter().map(|row| first + row));
         self.texts.append(&other.texts);
     }
 
     /// The same texts after the rows changed their order.
     pub(crate) fn permuted(&self, order: &[u32]) -> Self {
         let mut sorted = Self::default();
-        if !self.rows.is_empty() {
+        if !self.numbers.is_empty() {
             let texts = (0..).zip(order).filter_map(|(to, from)| Some((to, self.get(*from)?)));
-            texts.for_each(|(row, text)| sorted.insert(row, text));
+            texts.for_each(|(row, text)| sorted.push(row, text));
         }
         sorted
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        size_of::<u32>() * self.rows.capacity() + self.texts.bytes()
     }
 }
 
@@ -158,11 +183,6 @@ impl CodedColumn {
         }
     }
 
-    /// Makes room for more rows.
-    pub(crate) fn reserve(&mut self, rows: usize) {
-        self.codes.reserve(rows);
-    }
-
     pub(crate) fn append(&mut self, other: &Self) {
         self.extend(other.values.iter().map(|text| &**text), other.codes.iter().map(|code| *code as usize));
     }
@@ -180,43 +200,6 @@ impl CodedColumn {
         self.values.push(text.into());
         self.code_of.insert(text.into(), code);
         code
-    }
-}
-
-/// A code a row, in the narrowest integer that fits the largest.
-#[derive(Debug)]
-pub(crate) enum NarrowCodes {
-    Byte(Vec<u8>),
-    Short(Vec<u16>),
-    Word(Vec<u32>),
-}
-
-impl NarrowCodes {
-    /// Codes below `count`.
-    pub(crate) fn new(codes: impl Iterator<Item = u32>, count: usize) -> Self {
-        match count {
-            0..=0x100 => Self::Byte(codes.map(|code| u8::try_from(code).unwrap_or(u8::MAX)).collect()),
-            0x101..=0x1_0000 => {
-                Self::Short(codes.map(|code| u16::try_from(code).unwrap_or(u16::MAX)).collect())
-            }
-            _ => Self::Word(codes.collect()),
-        }
-    }
-
-    pub(crate) fn get(&self, row: u32) -> u32 {
-        match self {
-            Self::Byte(codes) => codes[row as usize].into(),
-            Self::Short(codes) => codes[row as usize].into(),
-            Self::Word(codes) => codes[row as usize],
-        }
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        match self {
-            Self::Byte(codes) => codes.capacity(),
-            Self::Short(codes) => 2 * codes.capacity(),
-            Self::Word(codes) => 4 * codes.capacity(),
-        }
     }
 }
 
@@ -277,14 +260,5 @@ mod tests {
         let read: Vec<_> = one.codes.iter().map(|code| &*one.values[*code as usize]).collect();
         assert_eq!(read, ["b", "", "b", "a", "b"]);
         assert_eq!(one.values.len(), 3);
-    }
-
-    #[test]
-    fn narrow_codes_store_every_code_of_their_count() {
-        for count in [1_usize, 256, 257, 65_536, 65_537] {
-            let last = u32::try_from(count - 1).expect("small");
-            let codes = NarrowCodes::new([0, last].into_iter(), count);
-            assert_eq!((codes.get(0), codes.get(1)), (0, last), "{count}");
-        }
     }
 }

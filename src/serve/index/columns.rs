@@ -48,10 +48,10 @@ impl UncodedColumns {
     pub(crate) fn push(&mut self, row: UncodedCells<'_>) {
         let at = u32::try_from(self.rows()).unwrap_or(u32::MAX);
         if let Some(id) = row.id {
-            self.overflow_ids.insert(at, id);
+            self.overflow_ids.push(at, id);
         }
         let document = pack_document(row.document_number).unwrap_or_else(|| {
-            self.overflow_documents.insert(at, row.document_number);
+            self.overflow_documents.push(at, row.document_number);
             UNPACKABLE_DOCUMENT
         });
         self.push_url(at, row.url, row.document_number);
@@ -64,10 +64,10 @@ impl UncodedColumns {
 
     fn push_url(&mut self, row: u32, url: &str, document_number: &str) {
         let Some(prefix) = url.strip_suffix(document_number) else {
-            return self.overflow_urls.insert(row, url);
+            return self.overflow_urls.push(row, url);
         };
         if &**self.url_prefix.get_or_insert_with(|| prefix.into()) != prefix {
-            self.overflow_urls.insert(row, url);
+            self.overflow_urls.push(row, url);
         }
     }
 
@@ -205,7 +205,7 @@ impl RowBuffer {
     pub(crate) fn reserve(&mut self, rows: usize, name_bytes: usize) {
         self.uncoded.reserve(rows, name_bytes);
         self.listed.reserve(rows);
-        self.coded.iter_mut().for_each(|column| column.reserve(rows));
+        self.coded.iter_mut().for_each(|column| column.codes.reserve(rows));
     }
 
     pub(crate) fn append(&mut self, other: Self) {

@@ -1,6 +1,6 @@
 //! Counts: by day, by county, statewide. Those that depend on the current day are computed again when it changes.
 
-use super::case_fold::{equals_folded, folded};
+use super::case_fold::folded;
 use super::columns::{CodedField, Columns};
 use super::packed_row::{Field, flag};
 use crate::contract::count::{County, MonthlyCount, Stats, StatsFilings, TypeCount};
@@ -172,20 +172,14 @@ fn county_places(columns: &Columns, names: &[CountyName]) -> Vec<Option<usize>> 
     let names: Vec<(String, String)> =
         names.iter().map(|county| (folded(&county.name), folded(&county.key))).collect();
     let place = |text: &str| {
-        names.iter().position(|(name, key)| equals_folded(text, name) || equals_folded(text, key))
+        let text = folded(text);
+        names.iter().position(|(name, key)| text == *name || text == *key)
     };
     columns.texts(CodedField::County).texts().map(place).collect()
 }
 
 fn empty_county(county: &CountyName) -> County {
-    County {
-        key: county.key.clone(),
-        name: county.name.clone(),
-        filings_last_7_days: 0,
-        filings_last_30_days: 0,
-        filings_previous_30_days: 0,
-        active_businesses: 0,
-    }
+    County { key: county.key.clone(), name: county.name.clone(), ..County::default() }
 }
 
 fn count_filing(county: &mut County, days_ago: i32) {

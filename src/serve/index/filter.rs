@@ -4,7 +4,6 @@ use super::bit_slices::{FieldTest, RowTest};
 use super::columns::{CodedField, Columns};
 use super::dictionary::Dictionary;
 use super::packed_row::{Field, Place, flag};
-use crate::contract::id::ZipPrefix;
 use crate::contract::reference::{EntityType, Industries};
 use std::ops::Range;
 
@@ -12,7 +11,7 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct FilterTexts {
     pub(crate) city: Option<String>,
-    pub(crate) zip: Option<ZipPrefix>,
+    pub(crate) zip: Option<String>,
     pub(crate) county: Option<String>,
     pub(crate) kind: Option<EntityType>,
     pub(crate) industry: Option<String>,
@@ -53,8 +52,7 @@ impl Filter {
             filter.add(columns, Field::City, vec![columns.texts(CodedField::City).equal_to(city)])?;
         }
         if let Some(key) = &asked.industry {
-            let meaning = IndustryMeaning::of(key, industries).unwrap_or_default();
-            filter.add(columns, Field::Industry, meaning.codes(columns))?;
+            filter.add(columns, Field::Industry, IndustryMeaning::of(key, industries)?.codes(columns))?;
         }
         Some(filter)
     }
@@ -95,15 +93,15 @@ impl Filter {
 }
 
 /// The codes of a ZIP filter: five digits are exact, fewer are a prefix.
-fn codes_of_zip(zips: &Dictionary, zip: &ZipPrefix) -> Range<u32> {
-    match zip.as_str() {
+fn codes_of_zip(zips: &Dictionary, zip: &str) -> Range<u32> {
+    match zip {
         exact if exact.len() == 5 => zips.equal_to(exact),
         prefix => zips.with_prefix(prefix),
     }
 }
 
 /// The sectors and types of an industry key.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IndustryMeaning {
     pub(crate) sectors: Vec<String>,
     pub(crate) types: Vec<String>,

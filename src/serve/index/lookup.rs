@@ -1,6 +1,6 @@
 //! The index: look-ups by id and by document number, and what is stored by business id.
 
-use super::column::{TextColumn, by_group};
+use super::column::{TextsByNumber, by_group};
 use super::columns::{Columns, pack_document};
 use super::counts::{CountyName, Tally};
 use super::lookup_text::{detail_text, officers_text};
@@ -8,7 +8,7 @@ use super::month_files::MonthFiles;
 use super::name_order::NameOrder;
 use crate::contract::business::Officer;
 use crate::contract::count::{County, Stats};
-use crate::contract::id::{BusinessIdParam, DocumentNumber};
+use crate::contract::id::DocumentNumber;
 use crate::contract::reference::Industries;
 use crate::table::{OfficerRow, ShownDetail, ShownOfficer, TableError};
 use hashbrown::HashTable;
@@ -44,23 +44,16 @@ impl RowTable {
             let added: Vec<u32> = rows.by_ref().take(Self::ADDED_AT_ONCE).collect();
             let keyed = added.iter().map(|row| (key_of(*row), *row));
             for (key, row) in by_group(keyed, 1 << Self::PART_BITS, part).0 {
-                if !table.insert(row, key, &key_of) {
-                    twice = Some(row);
+                let known = |other: &u32| key_of(*other) == key;
+                match table.0.entry(hash(key), known, |other| hash(key_of(*other))) {
+                    Entry::Occupied(_) => twice = Some(row),
+                    Entry::Vacant(free) => {
+                        free.insert(row);
+                    }
                 }
             }
         }
         (table, twice)
-    }
-
-    /// Adds a row unless its key is known; false when it is.
-    fn insert(&mut self, row: u32, key: u64, key_of: impl Fn(u32) -> u64) -> bool {
-        match self.0.entry(hash(key), |other| key_of(*other) == key, |other| hash(key_of(*other))) {
-            Entry::Occupied(_) => false,
-            Entry::Vacant(free) => {
-                free.insert(row);
-                true
-            }
-        }
     }
 
     fn find(&self, key: u64, key_of: impl Fn(u32) -> u64) -> Option<u32> {
@@ -74,49 +67,8 @@ fn hash(key: u64) -> u64 {
     product as u64 ^ (product >> u64::BITS) as u64
 }
 
-/// JSON texts of the businesses that have one, found by business id.
-#[derive(Debug, Default)]
-pub(crate) struct JsonById {
-    ids: Vec<i64>,
-    texts: TextColumn,
-}
-
-impl JsonById {
-    pub(crate) fn push(&mut self, business_id: i64, text: &str) {
-        self.ids.push(business_id);
-        self.texts.push(text);
-    }
-
-    /// The same texts, ready for [`JsonById::get`]; of two texts of one business the later one is returned.
-    pub(crate) fn sorted(mut self) -> Self {
-        if self.ids.is_sorted() {
-            self.ids.shrink_to_fit();
-            self.texts.shrink();
-            return self;
-        }
-        let mut order: Vec<u32> = (0_u32..).take(self.ids.len()).collect();
-        order.sort_by_key(|place| self.ids[*place as usize]);
-        let ids = order.iter().map(|place| self.ids[*place as usize]).collect();
-        Self { ids, texts: self.texts.permuted(&order) }
-    }
-
-    fn get(&self, business_id: i64) -> Option<&str> {
-        let after = self.ids.partition_point(|id| *id <= business_id);
-        let place = after.checked_sub(1).filter(|place| self.ids[*place] == business_id)?;
-        u32::try_from(place).ok().map(|place| self.texts.get(place))
-    }
-
-    /// All texts of a business, in the order in which they came.
-    fn all(&self, business_id: i64) -> impl Iterator<Item = &str> {
-        let first = self.ids.partition_point(|id| *id < business_id);
-        let places = (first..self.ids.len()).take_while(move |place| self.ids[*place] == business_id);
-        places.filter_map(|place| u32::try_from(place).ok()).map(|place| self.texts.get(place))
-    }
-
-    fn bytes(&self) -> usize {
-        size_of::<i64>() * self.ids.capacity() + self.texts.bytes()
-    }
-}
+/// JSON texts by business id.
+pub(crate) type JsonById = TextsByNumber<i64>;
 
 /// The rows of one snapshot, ready to be queried.
 #[derive(Debug)]
@@ -175,8 +127,8 @@ impl Index {
         self.tally.county_counts(&self.columns, &self.county_names, today)
     }
 
-    pub(crate) fn row_of_id(&self, id: BusinessIdParam) -> Option<u32> {
-        self.by_id.find(id.value()?.cast_unsigned(), |row| self.columns.uncoded.id_key(row))
+    pub(crate) fn row_of_id(&self, id: i64) -> Option<u32> {
+        self.by_id.find(id.cast_unsigned(), |row| self.columns.uncoded.id_key(row))
     }
 
     /// The row of a document number; the newest one when several rows have it.

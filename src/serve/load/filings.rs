@@ -1,7 +1,6 @@
 //! The filings: files are read on several threads, column by column; repeated texts are read as codes.
 
-use super::files::LoadError;
-use super::files::files_of;
+use super::files::{LoadError, files_of};
 use crate::serve::index::IndexBuilder;
 use crate::serve::index::columns::{CODED_FIELDS, CodedField, RowBuffer, UncodedCells};
 use crate::table::{Table, check_places, decoded};

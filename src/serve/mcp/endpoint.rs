@@ -7,18 +7,19 @@ use crate::contract::account::Remaining;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::quoted;
 use crate::serve::auth::{Admission, Caller};
-use crate::serve::http::app::Site;
-use crate::serve::http::app::bearer;
-use crate::serve::http::response::{HttpResponse, Reply, of_snapshot, response};
+use crate::serve::http::app::{Site, bearer};
+use crate::serve::http::response::{HttpResponse, Reply, bare, of_snapshot, response};
 use crate::serve::service::{ApiError, Service, Versioned};
+use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Body, Bytes};
+use hyper::body::Bytes;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
+use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 pub(crate) const PATH: &str = "/mcp";
@@ -160,20 +161,15 @@ fn inner_request(headers: &HeaderMap, bytes: Bytes) -> Request<Full<Bytes>> {
 }
 
 /// rmcp's answer, with the body of a call that succeeded, and with its plain text turned into JSON.
-async fn jsonify_reply<B>(
+async fn jsonify_reply(
     site: &Site,
     id: Option<RequestId>,
-    answer: Response<B>,
+    answer: Response<BoxBody<Bytes, Infallible>>,
     body: Option<&[u8]>,
-) -> HttpResponse
-where
-    B: Body<Data = Bytes>,
-{
+) -> HttpResponse {
     let status = answer.status();
     let is_json = is_json(answer.headers());
-    let Some(bytes) = answer.into_body().collect().await.ok().map(|body| body.to_bytes()) else {
-        return site.problem(500, "the answer broke off".to_owned());
-    };
+    let Ok(bytes) = answer.into_body().collect().await.map(|body| body.to_bytes());
     if let Some(body) = body.filter(|_| is_json) {
         return match with_body(&bytes, body) {
             Some(reply) => response(status, "application/json", reply),
@@ -185,9 +181,7 @@ where
         return response(status, "application/json", body);
     }
     if bytes.is_empty() && status.is_success() {
-        let mut accepted = Response::new(bytes);
-        *accepted.status_mut() = status;
-        return accepted;
+        return bare(status, bytes);
     }
     let text = String::from_utf8_lossy(&bytes);
     match status {

@@ -5,20 +5,10 @@ use crate::contract::query::quoted;
 use crate::serve::http::response::{HttpResponse, response};
 use hyper::StatusCode;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
-
-/// The JSON-RPC reply of rmcp, as far as it says whether the call failed.
-#[derive(Deserialize)]
-struct RpcReply<'a> {
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-}
 
 /// The reply of rmcp with the API's error body in its error; `None` for a reply without an error.
 pub(super) fn with_api_body(docs_url: &str, bytes: &[u8]) -> Option<Vec<u8>> {
-    serde_json::from_slice::<RpcReply<'_>>(bytes).ok()?.error?;
     let mut reply: JsonRpcError = serde_json::from_slice(bytes).ok()?;
     let error = &mut reply.error;
     let is_complete = error.data.as_ref().is_some_and(|data| data.get("docs_url").is_some());

@@ -1,6 +1,7 @@
 //! The page at `/`: a search over the register as a person types, and a business with its officers and changes.
 
 use super::shell::{self, Page};
+use crate::contract::count::with_commas;
 use crate::contract::reference::EntityType;
 use crate::lake::INVENTED;
 use jiff::civil::Date;
@@ -23,7 +24,7 @@ pub(crate) fn page(served: Option<&Served>) -> Page {
         @match served {
             Some(served) => {
                 @if served.is_sample { p { strong { (INVENTED) } } }
-                p.note { (grouped(served.rows)) " businesses, as of " (served.day) "." }
+                p.note { (with_commas(served.rows as u64)) " businesses, as of " (served.day) "." }
             }
             None => p.note { "The data is being loaded." }
         }
@@ -69,19 +70,6 @@ pub(crate) fn page(served: Option<&Served>) -> Page {
     shell::page("Florida business filings", &content, include_str!("home.js"))
 }
 
-/// A number with commas.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +86,6 @@ mod tests {
         let html = page(Some(&served)).html;
         assert!(html.contains("href=\"/report\"") && html.contains(INVENTED), "{html}");
         assert!(page(None).html.contains("being loaded"));
-        assert_eq!([0, 12, 123, 1_234].map(grouped), ["0", "12", "123", "1,234"]);
+        assert_eq!([0, 12, 123, 1_234].map(with_commas), ["0", "12", "123", "1,234"]);
     }
 }

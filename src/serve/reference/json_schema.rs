@@ -4,7 +4,7 @@
 
 use super::records::{COMPONENTS, array, by_name, components, object};
 use crate::contract::endpoint::Endpoint;
-use crate::contract::id::CountyKey;
+use crate::contract::id::COUNTY_KEY_CHARS;
 use crate::contract::param::{Param, ParamKind, ParamLocation};
 use serde_json::{Map, Value, json};
 
@@ -12,10 +12,18 @@ use serde_json::{Map, Value, json};
 pub(super) fn of_param(param: &Param) -> Map<String, Value> {
     let mut schema = into_map(of_kind(param.kind));
     if let Some(default) = param.default {
-        let number = default.parse::<u32>().ok().filter(|_| matches!(param.kind, ParamKind::Integer { .. }));
-        schema.insert("default".to_owned(), number.map_or_else(|| json!(default), |number| json!(number)));
+        schema.insert("default".to_owned(), value(param.kind, default));
     }
     schema
+}
+
+/// A value of a parameter that is given as text.
+pub(super) fn value(kind: ParamKind, text: &str) -> Value {
+    let is_number = matches!(kind, ParamKind::Integer { .. } | ParamKind::BusinessId);
+    match text.parse::<u64>() {
+        Ok(number) if is_number => json!(number),
+        _ => json!(text),
+    }
 }
 
 fn of_kind(kind: ParamKind) -> Value {
@@ -35,7 +43,7 @@ fn of_kind(kind: ParamKind) -> Value {
         ParamKind::DocumentNumber => json!({"type": "string", "pattern": "^[A-Za-z0-9]{6,12}$"}),
         ParamKind::BusinessId => json!({"type": "integer", "minimum": 1}),
         ParamKind::CountyKey => {
-            let rest = CountyKey::MAX_CHARS - 1;
+            let rest = COUNTY_KEY_CHARS - 1;
             json!({"type": "string", "pattern": format!("^[A-Za-z][A-Za-z .'-]{{0,{rest}}}$")})
         }
     }
@@ -97,10 +105,7 @@ fn inlined(schema: &Value, components: &Map<String, Value>) -> Value {
 }
 
 fn into_map(schema: Value) -> Map<String, Value> {
-    match schema {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    }
+    serde_json::from_value(schema).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -196,7 +201,7 @@ mod tests {
     fn bounds_of_the_schemas_are_the_validators() {
         for param in PARAMETERS {
             let schema = of_param(param);
-            let reads = |text: &str| param.kind.read(text).is_some();
+            let reads = |text: &str| param.kind.allows(text);
             let number: fn(i64) -> String = |number| number.to_string();
             let text: fn(i64) -> String = |length| "é".repeat(usize::try_from(length).unwrap_or_default());
             let bounds = [

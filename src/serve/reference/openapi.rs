@@ -4,7 +4,7 @@ use super::problems::{PROBLEMS, Problem, RATE_LIMIT, RATE_LIMIT_POLICY};
 use super::{json_schema, markdown, records};
 use crate::contract::endpoint::Endpoint;
 use crate::contract::error::{ErrorBody, Message};
-use crate::contract::param::{Param, ParamKind, ParamLocation};
+use crate::contract::param::{Param, ParamLocation};
 use serde_json::{Map, Value, json};
 
 const DESCRIPTION: &str = "A read-only JSON API over Florida business filings. Every endpoint is a GET; nothing a caller \
@@ -119,16 +119,8 @@ fn parameter(param: &Param) -> Value {
         "required": is_path,
         "description": param.description,
         "schema": json_schema::of_param(param),
-        "example": example(param),
+        "example": json_schema::value(param.kind, param.example),
     })
-}
-
-fn example(param: &Param) -> Value {
-    let is_number = matches!(param.kind, ParamKind::Integer { .. } | ParamKind::BusinessId);
-    match param.example.parse::<u64>() {
-        Ok(number) if is_number => json!(number),
-        _ => json!(param.example),
-    }
 }
 
 fn responses(docs_url: &str) -> Map<String, Value> {

@@ -1,16 +1,12 @@
 //! The service: keys, quotas, the current view, and the choice of the operation.
 
-use super::operations::ApiError;
-use super::operations::{self, NextPage, PageAnswer};
-use super::operations::{View, data_json, json};
+use super::operations::{self, ApiError, NextPage, PageAnswer, View, data_json, json};
 use crate::contract::account::{Account, AccountLimits, Remaining};
 use crate::contract::argument::Arguments;
 use crate::contract::eastern::eastern_day;
 use crate::contract::endpoint::{DATA_SCOPE, Endpoint};
 use crate::contract::reference::{EntityType, EntityTypeEntry};
-use crate::serve::auth::Admission;
-use crate::serve::auth::access::{Accounts, Caller};
-use crate::serve::auth::usage_meter::Meter;
+use crate::serve::auth::{Accounts, Admission, Caller, Meter, Use};
 use crate::serve::index::Index;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use jiff::Timestamp;
@@ -142,9 +138,9 @@ impl Service {
 
     /// Counts one request of the caller's account, and says what the account has left; a request over a limit is not counted.
     pub(crate) async fn count(&self, caller: &Caller) -> Result<Admission, ApiError> {
-        let account = &caller.account;
-        let counted = self.meter.count(&account.name, &caller.key_id, self.now(), &account.limits).await;
-        counted.map_err(|_| ApiError::Unavailable(NO_COUNTS))
+        let (account, now) = (&caller.account, self.now());
+        let used = Use { account: &account.name, key: &caller.key_id, now, limits: &account.limits };
+        self.meter.count(used).await.map_err(|_| ApiError::Unavailable(NO_COUNTS))
     }
 
     /// What changed of a business, for the page at `/`; the arguments are those of a look-up by id.

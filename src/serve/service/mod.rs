@@ -12,4 +12,4 @@ mod api;
 mod operations;
 
 pub(super) use api::{Clock, Service, Versioned};
-pub(super) use operations::{ApiError, Missing, NextPage};
+pub(super) use operations::{ApiError, NextPage};

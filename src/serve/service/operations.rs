@@ -2,10 +2,10 @@
 
 use crate::contract::argument::{Arguments, CheckedPage};
 use crate::contract::count::DailyCount;
-use crate::contract::daily::{CheckedDay, checked_days};
+use crate::contract::daily::{checked_day, checked_days};
 use crate::contract::eastern::{epoch_days, minus_days};
 use crate::contract::error::{ErrorBody, Message, Violation};
-use crate::contract::id::{BusinessIdParam, CountyKey, DocumentNumber};
+use crate::contract::id::DocumentNumber;
 use crate::contract::page::{Data, Page, Pagination};
 use crate::contract::plan::PlanLimits;
 use crate::contract::search::CheckedSearch;
@@ -92,8 +92,8 @@ pub(super) fn search(view: &View, limits: &PlanLimits, mut arguments: Arguments)
 }
 
 pub(super) fn daily_filings(view: &View, limits: &PlanLimits, arguments: Arguments) -> PageAnswer {
-    let checked = CheckedDay::from_arguments(arguments, limits, view.today)?;
-    Ok(page(&view.index, limits, &ListingQuery::of_day(checked.date()), checked.page()))
+    let (day, of_day) = checked_day(arguments, limits, view.today)?;
+    Ok(page(&view.index, limits, &ListingQuery::of_day(day), of_day))
 }
 
 fn page(
@@ -123,7 +123,7 @@ pub(super) fn business(view: &View, arguments: Arguments) -> Answer {
 pub(super) fn officers(view: &View, arguments: Arguments) -> Answer {
     let row = row_of_id(view, arguments)?;
     let list = view.index.officers_of(row).map_err(unreadable)?;
-    let list = list.ok_or_else(|| never_fetched(Missing::Officers))?;
+    let list = list.ok_or_else(|| never_fetched("officers", "officer list"))?;
     Ok(format!("{{\"data\":{list}}}").into_bytes())
 }
 
@@ -135,15 +135,14 @@ pub(super) fn changes(view: &View, arguments: Arguments) -> Answer {
 pub(super) fn business_by_document(view: &View, arguments: Arguments) -> Answer {
     let number = arguments.text("document_number").and_then(DocumentNumber::parse);
     let number = arguments.finish(number)?;
-    let absent =
-        || ApiError::NotFound(Missing::Business, format!("no business has the document number {number}"));
+    let absent = || ApiError::NotFound("business", format!("no business has the document number {number}"));
     let row = view.index.row_of_document(&number).ok_or_else(absent)?;
     detail(view, row)
 }
 
 fn detail(view: &View, row: u32) -> Answer {
     let detail = view.index.detail_json(row).map_err(unreadable)?;
-    detail.ok_or_else(|| never_fetched(Missing::Detail))
+    detail.ok_or_else(|| never_fetched("detail", "detail"))
 }
 
 fn unreadable(error: TableError) -> ApiError {
@@ -152,16 +151,17 @@ fn unreadable(error: TableError) -> ApiError {
 }
 
 fn row_of_id(view: &View, arguments: Arguments) -> Result<u32, ApiError> {
-    let id = arguments.text("id").and_then(BusinessIdParam::parse);
+    let id = arguments.text("id").map(str::to_owned);
     let id = arguments.finish(id)?;
-    let absent = || ApiError::NotFound(Missing::Business, "no business has this id".to_owned());
-    view.index.row_of_id(id).ok_or_else(absent)
+    let absent = || ApiError::NotFound("business", "no business has this id".to_owned());
+    // No business has an id of more than 64 bits.
+    id.parse().ok().and_then(|id| view.index.row_of_id(id)).ok_or_else(absent)
 }
 
-fn never_fetched(missing: Missing) -> ApiError {
-    let what = if missing == Missing::Officers { "officer list" } else { "detail" };
-    let message = format!("the business is in this lake, but its {what} was never fetched into it");
-    ApiError::NotFound(missing, message)
+/// A business is in the lake without what is asked for, which has a name in the header and one in the message.
+fn never_fetched(what: &'static str, shown: &str) -> ApiError {
+    let message = format!("the business is in this lake, but its {shown} was never fetched into it");
+    ApiError::NotFound(what, message)
 }
 
 pub(super) fn daily_counts(view: &View, limits: &PlanLimits, arguments: Arguments) -> Answer {
@@ -175,12 +175,12 @@ pub(super) fn daily_counts(view: &View, limits: &PlanLimits, arguments: Argument
 }
 
 pub(super) fn county(view: &View, arguments: Arguments) -> Answer {
-    let key = arguments.text("key").and_then(CountyKey::parse);
+    let key = arguments.text("key").map(str::to_ascii_uppercase);
     let key = arguments.finish(key)?;
-    let found = view.county_of_key.get(key.as_str()).cloned();
+    let found = view.county_of_key.get(&key).cloned();
     found.ok_or_else(|| {
         let message = format!("no county has the key {key}; the counties endpoint lists all keys");
-        ApiError::NotFound(Missing::County, message)
+        ApiError::NotFound("county", message)
     })
 }
 
@@ -205,26 +205,15 @@ pub(crate) enum ApiError {
     /// Broken rules, all of one status: 400 or 403.
     #[error("{}", message_of(.0))]
     Broken(Vec<Violation>),
-    /// No such business, county or detail: 404.
+    /// No such business, county or detail: 404. What there is none of, as the answer's header names it, and the message.
     #[error("{1}")]
-    NotFound(Missing, String),
+    NotFound(&'static str, String),
 }
 
 impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
         Self::OverLimit { retry_after_secs: refusal.retry_after_secs }
     }
-}
-
-/// What a 404 is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Missing {
-    Business,
-    /// The business is in the lake without its detail.
-    Detail,
-    /// The business is in the lake without its officers.
-    Officers,
-    County,
 }
 
 impl ApiError {

@@ -6,13 +6,12 @@ use super::lookup::{ID, KnownFile, check_pages};
 use super::placed::PlacedFile;
 use super::read::decoded;
 use crate::table::error::TableError;
-use crate::table::layout::without_field_ids;
 use crate::table::row::{Part, Row};
+use crate::table::schema::without_field_ids;
 use crate::table::tables::Table;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::{ColumnChunkMask, PageIndexPolicy, ParquetStatisticsPolicy};
 use std::collections::HashMap;
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -32,7 +31,6 @@ pub struct KeptFooters {
 #[derive(Debug, Default)]
 struct Kept {
     footers: HashMap<PathBuf, KeptFooter>,
-    bytes: usize,
     uses: u64,
 }
 
@@ -45,18 +43,8 @@ struct KeptFooter {
     used: u64,
 }
 
-/// What distinguishes a file from another one of its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Version {
-    bytes: u64,
-    modified: Option<SystemTime>,
-}
-
-impl Version {
-    fn of(metadata: &Metadata) -> Self {
-        Self { bytes: metadata.len(), modified: metadata.modified().ok() }
-    }
-}
+/// What distinguishes a file from another one of its name: its size, and when it was changed.
+type Version = (u64, Option<SystemTime>);
 
 impl KeptFooters {
     /// Keeps footers of this number of bytes at most; those used last.
@@ -75,13 +63,13 @@ impl KeptFooters {
         business_id: i64,
     ) -> Result<Vec<P::Row>, TableError> {
         let (file, metadata) = PlacedFile::open(path)?;
-        let footer = self.footer(P::Row::TABLE, path, &file, Version::of(&metadata))?;
+        let footer = self.footer(P::Row::TABLE, path, &file, (metadata.len(), metadata.modified().ok()))?;
         let known = KnownFile { file: &Arc::new(file), path, footer: &footer, unpacker: &self.unpacker };
         decoded(
             || known.rows_of_business::<P>(business_id),
             |source| TableError::parquet("read", path, source),
         )
-        .inspect_err(|_| self.kept().remove(path))
+        .inspect_err(|_| drop(self.kept().footers.remove(path)))
     }
 
     fn footer(
@@ -120,19 +108,17 @@ impl Kept {
     }
 
     fn insert(&mut self, path: &Path, footer: KeptFooter, most: usize) {
-        self.remove(path);
-        while self.bytes + footer.bytes > most {
+        self.footers.remove(path);
+        while self.bytes() + footer.bytes > most {
             let oldest = self.footers.iter().min_by_key(|(_, kept)| kept.used).map(|(path, _)| path.clone());
             let Some(oldest) = oldest else { break };
-            self.remove(&oldest);
+            self.footers.remove(&oldest);
         }
-        self.bytes += footer.bytes;
         self.footers.insert(path.to_owned(), KeptFooter { used: self.uses, ..footer });
     }
 
-    fn remove(&mut self, path: &Path) {
-        let removed = self.footers.remove(path);
-        self.bytes -= removed.map_or(0, |footer| footer.bytes);
+    fn bytes(&self) -> usize {
+        self.footers.values().map(|footer| footer.bytes).sum()
     }
 }
 
@@ -182,20 +168,19 @@ mod tests {
             assert_eq!(found, shown(&officers(1)));
         };
         paths.iter().for_each(|path| find(&all, path));
-        let bound = all.kept().bytes / 2;
-        assert!(all.kept().bytes > 9 * 5 * ARROW_COLUMN_BYTES);
+        let bound = all.kept().bytes() / 2;
+        assert!(all.kept().bytes() > 9 * 5 * ARROW_COLUMN_BYTES);
         let footers = KeptFooters::within(bound);
         for path in paths.iter().chain(&paths) {
             find(&footers, &paths[0]);
             find(&footers, path);
             let kept = footers.kept();
-            let bytes: usize = kept.footers.values().map(|footer| footer.bytes).sum();
-            assert!(kept.bytes == bytes && bytes <= bound, "{bytes} of {bound}");
+            assert!(kept.bytes() <= bound, "{} of {bound}", kept.bytes());
             assert!(kept.footers.contains_key(&paths[0]) && kept.footers.contains_key(path));
         }
         let none = KeptFooters::within(100);
         find(&none, &paths[0]);
-        assert_eq!(none.kept().bytes, 0);
+        assert_eq!(none.kept().bytes(), 0);
     }
 
     #[test]

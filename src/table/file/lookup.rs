@@ -74,10 +74,8 @@ impl KnownFile<'_> {
 
     /// Where a column is in the file.
     fn place(&self, column: &str) -> Result<usize, TableError> {
-        self.footer.schema().index_of(column).map_err(|_| TableError::MissingColumn {
-            place: self.path.display().to_string(),
-            column: column.to_owned(),
-        })
+        let place = self.footer.schema().index_of(column);
+        place.map_err(|_| TableError::no_column(self.path.display().to_string(), column))
     }
 }
 
@@ -148,8 +146,7 @@ pub(super) mod tests {
     use crate::table::business::{DetailRow, OfficerRow, ShownDetail, ShownOfficer};
     use crate::table::file::kept_footers::{KeptFooters, footer_of};
     use crate::table::file::properties::ROW_GROUP_ROWS;
-    use crate::table::file::write::tests::{part, write_parquet, write_rows};
-    use crate::table::layout::FileLayout;
+    use crate::table::file::write::tests::{part, write_batch, write_rows};
     use crate::table::order::sort_batch;
     use crate::table::row::Row;
     use crate::table::tables::Table;
@@ -251,8 +248,7 @@ pub(super) mod tests {
         let rows: Vec<OfficerRow> = (1..=3_000).flat_map(|number| officers(2 * number)).collect();
         let batch = sort_batch(Table::Officers, &OfficerRow::batch(&rows).expect("a batch")).expect("sorted");
         let large = folder.path().join("large.parquet");
-        let layout = FileLayout { page_rows: None, ..FileLayout::from(Table::Officers) };
-        write_parquet(layout, [batch.clone()], &large, &[]).expect("written");
+        write_batch(None, &batch, &large, &[]).expect("written");
         let plain = folder.path().join("plain.parquet");
         let properties = WriterProperties::builder()
             .set_offset_index_disabled(true)

@@ -2,9 +2,8 @@
 //!
 //! # Files, in reading order
 //!
-//! - `row_group`: row groups of a file, encoded on all cores
 //! - `properties`: how files are written
-//! - `write`: writing files
+//! - `write`: writing files, on all cores
 //! - `read`: reading them
 //! - `footer`: what a footer says
 //! - `placed`: a file that is read by position
@@ -21,5 +20,4 @@ mod page_values;
 mod placed;
 pub(super) mod properties;
 pub(super) mod read;
-mod row_group;
 pub(super) mod write;

@@ -28,14 +28,8 @@ pub(super) trait Stored: Sized {
 /// Values one after another.
 pub(super) struct Plain<'a> {
     bytes: &'a Bytes,
-    /// Where texts begin, as far as this was needed.
+    /// Where texts begin, as far as this was needed; the first one does at 0.
     starts: Vec<usize>,
-}
-
-impl<'a> Plain<'a> {
-    fn new(bytes: &'a Bytes) -> Self {
-        Self { bytes, starts: vec![0] }
-    }
 }
 
 /// The values of these rows of a page of at most [`MOST_VALUES`], counted from its first row, in ascending order; none for null. Asks for
@@ -79,14 +73,14 @@ fn picked<T: Stored>(
     match encoding {
         _ if places.is_empty() => Ok(Vec::new()),
         Encoding::PLAIN => {
-            let mut values = Plain::new(bytes);
+            let mut values = Plain { bytes, starts: vec![0] };
             places.iter().map(|place| T::plain(&mut values, *place)).collect()
         }
         Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {
             let dictionary = dictionary()?.ok_or_else(beyond)?;
             let [width] = fixed(bytes, 0)?;
             let numbers = runs(&bytes[1..], u32::from(width), places.iter().copied())?;
-            let mut values = Plain::new(dictionary.buffer());
+            let mut values = Plain { bytes: dictionary.buffer(), starts: vec![0] };
             numbers.into_iter().map(|number| T::plain(&mut values, usize::try_from(number)?)).collect()
         }
         _ if encoding == T::DELTA => T::deltas(bytes, places),

@@ -1,8 +1,7 @@
-//! How the files of a layout are written: row groups, pages, encodings, compression, key values.
+//! How the files of a table or an aggregate are written: row groups, pages, encodings, compression, key values.
 
-use crate::table::layout::FileLayout;
-use crate::table::tables::SCHEMA_VERSION;
-use arrow::datatypes::{DataType, Field};
+use crate::table::tables::{SCHEMA_VERSION, Table};
+use arrow::datatypes::{DataType, Field, Schema};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, SortingColumn};
@@ -23,15 +22,16 @@ const BLOOM_FALSE_POSITIVES: f64 = 0.01;
 const LOOKED_UP_DICTIONARY_BYTES: usize = 64 * 1024;
 const ZSTD_LEVEL: i32 = 3;
 
-/// What is written in a file of a layout, and how.
+/// What is written in a file, and how. An aggregate is of no table.
 pub(super) fn properties(
-    layout: &FileLayout,
+    table: Option<Table>,
+    schema: &Schema,
     key_values: &[(&str, String)],
 ) -> Result<WriterProperties, ParquetError> {
     let version = KeyValue::new(SCHEMA_VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
     let given = key_values.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()));
-    let sorting = layout.sort.iter().filter_map(|(name, descending)| {
-        let column_idx = i32::try_from(layout.schema.index_of(name).ok()?).ok()?;
+    let sorting = table.into_iter().flat_map(Table::sort).filter_map(|(name, descending)| {
+        let column_idx = i32::try_from(schema.index_of(name).ok()?).ok()?;
         Some(SortingColumn { column_idx, descending: *descending, nulls_first: false })
     });
     let mut builder = WriterProperties::builder()
@@ -41,25 +41,37 @@ pub(super) fn properties(
         .set_statistics_enabled(EnabledStatistics::Page)
         .set_sorting_columns(Some(sorting.collect()))
         .set_key_value_metadata(Some(std::iter::once(version).chain(given).collect()));
-    for name in layout.bloom {
+    if let Some(table) = table {
+        builder = with_columns_of(builder, table, schema);
+    }
+    Ok(builder.build())
+}
+
+fn with_columns_of(
+    mut builder: WriterPropertiesBuilder,
+    table: Table,
+    schema: &Schema,
+) -> WriterPropertiesBuilder {
+    for name in table.bloom() {
         // Sized for a full row group, then folded to the rows it got.
         let column = ColumnPath::from(*name);
         builder = builder.set_column_bloom_filter_fpp(column, BLOOM_FALSE_POSITIVES);
     }
-    for name in layout.distinct {
+    for name in table.distinct() {
         let column = ColumnPath::from(*name);
-        let encoding = layout.schema.field_with_name(name).map_or(Encoding::PLAIN, encoding);
+        let encoding = schema.field_with_name(name).map_or(Encoding::PLAIN, encoding);
         builder = builder.set_column_dictionary_enabled(column.clone(), false);
         builder = builder.set_column_encoding(column, encoding);
     }
-    if let Some(rows) = layout.page_rows {
-        builder = with_small_pages(builder, layout, rows);
+    if let Some(rows) = table.page_rows() {
+        builder = with_small_pages(builder, table, schema, rows);
     }
-    for name in layout.repeated {
+    for field in schema.fields().iter().filter(|field| table.is_repeated(field.name())) {
         // The numbers of a small dictionary hardly shrink.
-        builder = builder.set_column_compression(ColumnPath::from(*name), Compression::UNCOMPRESSED);
+        let column = ColumnPath::from(field.name().as_str());
+        builder = builder.set_column_compression(column, Compression::UNCOMPRESSED);
     }
-    Ok(builder.build())
+    builder
 }
 
 /// The encoding of a column without a dictionary.
@@ -78,7 +90,8 @@ fn encoding(field: &Field) -> Encoding {
 /// of its pages.
 fn with_small_pages(
     mut builder: WriterPropertiesBuilder,
-    layout: &FileLayout,
+    table: Table,
+    schema: &Schema,
     rows: usize,
 ) -> WriterPropertiesBuilder {
     builder = builder
@@ -87,11 +100,11 @@ fn with_small_pages(
         .set_write_batch_size(rows.min(DEFAULT_WRITE_BATCH_SIZE))
         .set_dictionary_page_size_limit(LOOKED_UP_DICTIONARY_BYTES)
         .set_statistics_enabled(EnabledStatistics::Chunk);
-    for name in layout.bloom {
+    for name in table.bloom() {
         builder = builder.set_column_statistics_enabled(ColumnPath::from(*name), EnabledStatistics::Page);
     }
     // Of the pages after a dictionary that became too large.
-    let texts = layout.schema.fields().iter().filter(|field| *field.data_type() == DataType::Utf8);
+    let texts = schema.fields().iter().filter(|field| *field.data_type() == DataType::Utf8);
     texts.fold(builder, |builder, field| {
         builder.set_column_encoding(ColumnPath::from(field.name().as_str()), encoding(field))
     })

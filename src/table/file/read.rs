@@ -1,10 +1,9 @@
 //! Reads Parquet files as batches and checks their schema.
 
 use super::footer::Footer;
-use super::write::BATCH_ROWS;
 use crate::table::error::TableError;
-use crate::table::layout::without_field_ids;
 use crate::table::row::Row;
+use crate::table::schema::without_field_ids;
 use crate::table::tables::Table;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -13,6 +12,9 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::errors::ParquetError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+
+/// Rows of one batch, in and out. Divides the rows of a row group.
+pub(super) const BATCH_ROWS: usize = 8 * 1024;
 
 /// Batches of one file, in file order, read on demand.
 pub struct ParquetRows {
@@ -94,15 +96,15 @@ pub fn read_batch(path: &Path, projection: Option<&[&str]>) -> Result<RecordBatc
 
 fn stream(footer: Footer, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
     let path = footer.path.clone();
-    let mut roots = Vec::new();
-    for name in projection.unwrap_or_default() {
-        roots.push(footer.schema().index_of(name).map_err(|_| TableError::MissingColumn {
-            place: path.display().to_string(),
-            column: (*name).to_owned(),
-        })?);
-    }
     let mask = match projection {
-        Some(_) => ProjectionMask::roots(footer.builder.parquet_schema(), roots),
+        Some(names) => {
+            let root = |name: &&str| {
+                let place = footer.schema().index_of(name);
+                place.map_err(|_| TableError::no_column(path.display().to_string(), name))
+            };
+            let roots = names.iter().map(root).collect::<Result<Vec<_>, _>>()?;
+            ProjectionMask::roots(footer.builder.parquet_schema(), roots)
+        }
         None => ProjectionMask::all(),
     };
     let reader = footer
@@ -120,8 +122,7 @@ fn stream(footer: Footer, projection: Option<&[&str]>) -> Result<ParquetRows, Ta
 mod tests {
     use super::*;
     use crate::table::file::properties::SCHEMA_VERSION_KEY;
-    use crate::table::file::write::tests::{filings, part, write_parquet, write_rows};
-    use crate::table::layout::FileLayout;
+    use crate::table::file::write::tests::{filings, part, write_batch, write_rows};
     use crate::table::tables::SCHEMA_VERSION;
     use arrow::datatypes::{DataType, Field, Schema};
     use std::sync::Arc;
@@ -146,8 +147,7 @@ mod tests {
             let fields: Vec<_> =
                 fields.iter().map(|(name, kind, null)| Field::new(*name, kind.clone(), *null)).collect();
             let schema = Arc::new(Schema::new(fields));
-            let layout = FileLayout::new(schema.clone()).expect("stored types");
-            write_parquet(layout, [RecordBatch::new_empty(schema)], &path, &[]).expect("written");
+            write_batch(None, &RecordBatch::new_empty(schema), &path, &[]).expect("written");
             let error = read_table(Table::DailyCounts, &path, None).err().expect("another schema");
             error.to_string().replace(&path.display().to_string(), "FILE")
         };

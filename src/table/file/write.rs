@@ -1,146 +1,111 @@
 //! Writes the lake's Parquet files, always in the same way.
 //!
-//! The same rows and key values give the same bytes, whatever the sizes of their batches.
+//! The same rows and key values give the same bytes.
 
 use super::properties::{ROW_GROUP_ROWS, properties};
-use super::row_group::RowGroups;
-use crate::contract::eastern::day_of_epoch;
+use super::read::BATCH_ROWS;
 use crate::table::error::TableError;
-use crate::table::layout::{FileLayout, check_schema, with_field_ids};
 use crate::table::order::first_unsorted;
-use arrow::array::{AsArray, RecordBatch};
-use arrow::compute::{BatchCoalescer, max, min};
-use arrow::datatypes::Date32Type;
-use jiff::civil::Date;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use crate::table::schema::{check_schema, with_field_ids};
+use crate::table::tables::Table;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowWriter, ArrowWriterOptions, compute_leaves};
+use parquet::errors::ParquetError;
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Key of an aggregate's description: the question it answers, and its columns.
 pub const ABOUT_KEY: &str = "sunlake.about";
-/// Rows of one batch, in and out. Divides [`ROW_GROUP_ROWS`].
-pub(super) const BATCH_ROWS: usize = 8 * 1024;
-const FILED_DATE: &str = "filed_date";
+/// Fewer rows are encoded sooner than another thread wakes.
+const ROWS_FOR_THREADS: usize = 2 * 1024;
 
-/// What was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WrittenFile {
-    /// Rows of the file.
-    pub rows: u64,
-    /// Its size.
-    pub bytes: u64,
-    /// Oldest `filed_date`; `None` without such a column or without rows.
-    pub min_filed_date: Option<Date>,
-    /// Newest `filed_date`; `None` without such a column or without rows.
-    pub max_filed_date: Option<Date>,
-}
-
-/// A file being written. Rows come in the layout's order. Its bytes are not durable until the disk is asked for that.
+/// Writes a file to `sink`: of a table, or of an aggregate, which has any columns in any order. Returns its size.
 ///
-/// Holds at most one row group in memory. A file dropped before `finish` has no footer; no reader accepts it.
-pub struct ParquetFile<S: Write + Send> {
-    path: PathBuf,
-    layout: FileLayout,
-    groups: RowGroups<S>,
-    coalescer: BatchCoalescer,
-    last: Option<RecordBatch>,
-    rows: u64,
-    filed_days: Option<(i32, i32)>,
+/// `path` names the file in errors. `key_values` follow the schema version in its metadata. Its bytes are not durable until the disk is
+/// asked for that.
+///
+/// # Errors
+///
+/// [`TableError::Unsorted`] for rows that are not in the table's order; rows of another schema; and the disk's errors.
+pub fn write_parquet(
+    sink: impl Write + Send,
+    table: Option<Table>,
+    rows: &RecordBatch,
+    path: &Path,
+    key_values: &[(&str, String)],
+) -> Result<u64, TableError> {
+    if let Some(table) = table {
+        check_schema(rows.schema_ref(), &table.schema(), &format!("a batch for {}", path.display()))?;
+        check_order(table, rows, path)?;
+    }
+    let failed = |source| TableError::parquet("write", path, source);
+    let options = ArrowWriterOptions::new()
+        .with_properties(properties(table, rows.schema_ref(), key_values).map_err(failed)?)
+        .with_skip_arrow_metadata(true);
+    let bytes = write_groups(sink, &with_field_ids(rows.schema_ref()), rows, options).map_err(failed)?;
+    Ok(bytes as u64)
 }
 
-impl<S: Write + Send> ParquetFile<S> {
-    /// Writes the file to `sink`; `path` names it in errors. `key_values` follow the schema version in its metadata.
-    pub fn on(
-        sink: S,
-        layout: impl Into<FileLayout>,
-        path: &Path,
-        key_values: &[(&str, String)],
-    ) -> Result<Self, TableError> {
-        let layout = layout.into();
-        let parquet = |source| TableError::parquet("write", path, source);
-        let options = ArrowWriterOptions::new()
-            .with_properties(properties(&layout, key_values).map_err(parquet)?)
-            .with_skip_arrow_metadata(true);
-        let schema = with_field_ids(&layout.schema);
-        let groups = RowGroups::new(sink, schema, ROW_GROUP_ROWS, options).map_err(parquet)?;
-        let coalescer = BatchCoalescer::new(layout.schema.clone(), BATCH_ROWS);
-        Ok(Self { path: path.to_owned(), layout, groups, coalescer, last: None, rows: 0, filed_days: None })
-    }
+fn check_order(table: Table, rows: &RecordBatch, path: &Path) -> Result<(), TableError> {
+    let unsorted = first_unsorted(table, rows)
+        .map_err(|source| TableError::arrow("compare", path.display().to_string(), source))?;
+    unsorted.map_or(Ok(()), |row| {
+        let words = table.sort().iter().map(|(name, descends)| {
+            if *descends { format!("{name} descending") } else { (*name).to_owned() }
+        });
+        let order = words.collect::<Vec<_>>().join(", ");
+        Err(TableError::Unsorted { path: path.to_owned(), row, order })
+    })
+}
 
-    /// Adds the rows of a batch.
-    ///
-    /// # Errors
-    ///
-    /// [`TableError::Unsorted`], a batch of another schema, and the disk's errors.
-    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), TableError> {
-        check_schema(
-            batch.schema_ref(),
-            &self.layout.schema,
-            &format!("a batch for {}", self.path.display()),
-        )?;
-        if batch.num_rows() == 0 {
-            return Ok(());
+/// Writes rows in row groups, whose columns are encoded and compressed on all cores, and the footer. Returns the bytes of the file. Holds at most one encoded row group in memory.
+fn write_groups(
+    sink: impl Write + Send,
+    schema: &SchemaRef,
+    rows: &RecordBatch,
+    options: ArrowWriterOptions,
+) -> Result<usize, ParquetError> {
+    let writer = ArrowWriter::try_new_with_options(sink, schema.clone(), options)?;
+    let (mut file, factory) = writer.into_serialized_writer()?;
+    for (number, rows) in pieces(rows, ROW_GROUP_ROWS).enumerate() {
+        let mut columns = factory.create_column_writers(number)?;
+        for batch in pieces(&rows, BATCH_ROWS) {
+            let mut leaves = Vec::with_capacity(columns.len());
+            for (field, column) in schema.fields().iter().zip(batch.columns()) {
+                leaves.extend(compute_leaves(field, column)?);
+            }
+            let work = columns.iter_mut().zip(leaves).collect();
+            shared(work, batch.num_rows(), |(column, leaf)| column.write(&leaf))?;
         }
-        self.check_order(batch)?;
-        self.widen_filed_days(batch);
-        self.rows += batch.num_rows() as u64;
-        self.last = Some(batch.slice(batch.num_rows() - 1, 1));
-        for at in (0..batch.num_rows()).step_by(BATCH_ROWS) {
-            let piece = batch.slice(at, BATCH_ROWS.min(batch.num_rows() - at));
-            self.coalescer.push_batch(piece).map_err(|source| self.joined(source))?;
-            self.write_completed()?;
+        let chunks = shared(columns, rows.num_rows(), ArrowColumnWriter::close)?;
+        let mut group = file.next_row_group()?;
+        for chunk in chunks {
+            chunk.append_to_row_group(&mut group)?;
         }
-        Ok(())
+        group.close()?;
     }
+    file.finish()?;
+    Ok(file.bytes_written())
+}
 
-    /// Writes the footer.
-    pub fn finish(mut self) -> Result<WrittenFile, TableError> {
-        self.coalescer.finish_buffered_batch().map_err(|source| self.joined(source))?;
-        self.write_completed()?;
-        let bytes =
-            self.groups.finish().map_err(|source| TableError::parquet("write", &self.path, source))? as u64;
-        let day = |pick: fn((i32, i32)) -> i32| self.filed_days.map(pick).and_then(day_of_epoch);
-        Ok(WrittenFile {
-            rows: self.rows,
-            bytes,
-            min_filed_date: day(|(oldest, _)| oldest),
-            max_filed_date: day(|(_, newest)| newest),
-        })
-    }
+/// The rows in pieces of at most this number.
+fn pieces(rows: &RecordBatch, most: usize) -> impl Iterator<Item = RecordBatch> + '_ {
+    let starts = (0..rows.num_rows()).step_by(most);
+    starts.map(move |start| rows.slice(start, most.min(rows.num_rows() - start)))
+}
 
-    fn write_completed(&mut self) -> Result<(), TableError> {
-        while let Some(batch) = self.coalescer.next_completed_batch() {
-            self.groups.write(&batch).map_err(|source| TableError::parquet("write", &self.path, source))?;
-        }
-        Ok(())
+/// Does the work of some rows, on all cores where there are many. The results are in the order of the work.
+fn shared<T: Send, R: Send>(
+    work: Vec<T>,
+    rows: usize,
+    act: impl Fn(T) -> Result<R, ParquetError> + Sync + Send,
+) -> Result<Vec<R>, ParquetError> {
+    if rows < ROWS_FOR_THREADS {
+        return work.into_iter().map(act).collect();
     }
-
-    fn check_order(&self, batch: &RecordBatch) -> Result<(), TableError> {
-        let unsorted = first_unsorted(&self.layout, self.last.as_ref(), batch)
-            .map_err(|source| TableError::arrow("compare", self.path.display().to_string(), source))?;
-        unsorted.map_or(Ok(()), |row| {
-            let words = self.layout.sort.iter().map(|(name, descends)| {
-                if *descends { format!("{name} descending") } else { (*name).to_owned() }
-            });
-            Err(TableError::Unsorted {
-                path: self.path.clone(),
-                row: self.rows + row as u64,
-                order: words.collect::<Vec<_>>().join(", "),
-            })
-        })
-    }
-
-    fn widen_filed_days(&mut self, batch: &RecordBatch) {
-        let column = batch.column_by_name(FILED_DATE);
-        let Some(days) = column.and_then(|column| column.as_primitive_opt::<Date32Type>()) else { return };
-        let (Some(oldest), Some(newest)) = (min(days), max(days)) else { return };
-        let (known_oldest, known_newest) = self.filed_days.unwrap_or((oldest, newest));
-        self.filed_days = Some((known_oldest.min(oldest), known_newest.max(newest)));
-    }
-
-    fn joined(&self, source: arrow::error::ArrowError) -> TableError {
-        TableError::arrow("join", self.path.display().to_string(), source)
-    }
+    work.into_par_iter().with_max_len(1).map(act).collect()
 }
 
 #[cfg(test)]
@@ -153,24 +118,20 @@ pub(in crate::table) mod tests {
     use crate::table::file::read::{read_rows, read_table};
     use crate::table::order::sort_batch;
     use crate::table::row::Row;
-    use crate::table::tables::Table;
     use jiff::Timestamp;
     use jiff::civil::date;
     use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
     use std::fs::File;
+    use std::path::PathBuf;
 
-    /// Writes batches, already in the layout's order, as one file.
-    pub(crate) fn write_parquet(
-        layout: impl Into<FileLayout>,
-        batches: impl IntoIterator<Item = RecordBatch>,
+    /// Writes a batch, already in the table's order, as a file.
+    pub(crate) fn write_batch(
+        table: impl Into<Option<Table>>,
+        batch: &RecordBatch,
         path: &Path,
         key_values: &[(&str, String)],
-    ) -> Result<WrittenFile, TableError> {
-        let mut file = ParquetFile::on(File::create(path).expect("a file"), layout, path, key_values)?;
-        for batch in batches {
-            file.write(&batch)?;
-        }
-        file.finish()
+    ) -> Result<u64, TableError> {
+        write_parquet(File::create(path).expect("a file"), table.into(), batch, path, key_values)
     }
 
     /// Writes rows, in any order, as one file of their table, sorted.
@@ -178,9 +139,9 @@ pub(in crate::table) mod tests {
         rows: &[R],
         path: &Path,
         key_values: &[(&str, String)],
-    ) -> Result<WrittenFile, TableError> {
+    ) -> Result<u64, TableError> {
         let batch = sort_batch(R::TABLE, &R::batch(rows)?)?;
-        write_parquet(R::TABLE, [batch], path, key_values)
+        write_batch(R::TABLE, &batch, path, key_values)
     }
 
     /// Filings in the table's order, a few a day, each with nulls in it.
@@ -209,30 +170,27 @@ pub(in crate::table) mod tests {
     }
 
     #[test]
-    fn a_file_returns_its_rows_and_its_figures() {
+    fn a_file_returns_its_rows_and_its_size() {
         let (_folder, path) = part();
         let rows = filings(20_000);
-        let written = write_parquet(Table::Filings, [batch(&rows)], &path, &[]).expect("written");
+        let written = write_batch(Table::Filings, &batch(&rows), &path, &[]).expect("written");
         assert_eq!(read_rows::<FilingRow>(&path).expect("rows"), rows);
-        assert_eq!(written.rows, 20_000);
-        assert_eq!(written.bytes, std::fs::metadata(&path).expect("a file").len());
-        assert_eq!(written.min_filed_date, Some(date(2026, 11, 1)));
-        assert_eq!(written.max_filed_date, rows.iter().map(|row| row.filed_date).max());
+        assert_eq!(written, std::fs::metadata(&path).expect("a file").len());
     }
 
     #[test]
-    fn the_same_rows_give_the_same_bytes_in_batches_of_any_size() {
+    fn the_same_rows_give_the_same_bytes_also_as_a_part_of_a_batch() {
         let (folder, _) = part();
-        let rows = filings(20_000);
-        let bytes = |name: &str, cut: usize| {
+        let rows = filings(20_777);
+        let bytes = |name: &str, batch: RecordBatch| {
             let path = folder.path().join(name);
             let pairs = [("sunlake.snapshot", "000042".to_owned())];
-            write_parquet(Table::Filings, rows.chunks(cut).map(batch), &path, &pairs).expect("written");
+            write_batch(Table::Filings, &batch, &path, &pairs).expect("written");
             blake3::hash(&std::fs::read(&path).expect("a file"))
         };
-        let expected = bytes("one batch", 20_000);
-        assert_eq!(bytes("again", 20_000), expected);
-        assert_eq!(bytes("cut", 777), expected);
+        let expected = bytes("a batch", batch(&rows[777..]));
+        assert_eq!(bytes("again", batch(&rows[777..])), expected);
+        assert_eq!(bytes("a part", batch(&rows).slice(777, 20_000)), expected);
     }
 
     #[test]
@@ -245,15 +203,15 @@ pub(in crate::table) mod tests {
             registered_agent_name: format!("agent {}", id * 7_919 % 5_003),
             ..DetailRow::default()
         };
-        let rows: Vec<DetailRow> = (1..=10_000).rev().map(detail).collect();
-        let bytes = |name: &str, cut: usize| {
+        let rows: Vec<DetailRow> = (1..=10_777).rev().map(detail).collect();
+        let bytes = |name: &str, batch: RecordBatch| {
             let path = folder.path().join(name);
-            let batches = rows.chunks(cut).map(|rows| DetailRow::batch(rows).expect("a batch"));
-            write_parquet(Table::Details, batches, &path, &[]).expect("written");
-            assert_eq!(read_rows::<DetailRow>(&path).expect("rows"), rows);
+            write_batch(Table::Details, &batch, &path, &[]).expect("written");
+            assert_eq!(read_rows::<DetailRow>(&path).expect("rows"), rows[777..]);
             blake3::hash(&std::fs::read(&path).expect("a file"))
         };
-        assert_eq!(bytes("one batch", 10_000), bytes("cut", 777));
+        let batch = |rows: &[DetailRow]| DetailRow::batch(rows).expect("a batch");
+        assert_eq!(bytes("a batch", batch(&rows[777..])), bytes("a part", batch(&rows).slice(777, 10_000)));
     }
 
     #[test]
@@ -261,7 +219,7 @@ pub(in crate::table) mod tests {
         let (_folder, path) = part();
         let rows = filings(300);
         let pairs = [("sunlake.snapshot", "000042".to_owned())];
-        write_parquet(Table::Filings, [batch(&rows)], &path, &pairs).expect("written");
+        write_batch(Table::Filings, &batch(&rows), &path, &pairs).expect("written");
         let options = ArrowReaderOptions::new()
             .with_page_index_policy(parquet::file::metadata::PageIndexPolicy::Required);
         let file = File::open(&path).expect("a file");
@@ -303,7 +261,7 @@ pub(in crate::table) mod tests {
         };
         let rows: Vec<_> = (0..ROW_GROUP_ROWS as i64 + 1).map(row).collect();
         let batch = DailyCountRow::batch(&rows).expect("a batch");
-        write_parquet(Table::DailyCounts, [batch], &path, &[]).expect("written");
+        write_batch(Table::DailyCounts, &batch, &path, &[]).expect("written");
         let groups = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).expect("a file"))
             .expect("a Parquet file")
             .metadata()
@@ -318,8 +276,7 @@ pub(in crate::table) mod tests {
     #[test]
     fn a_file_without_rows_is_readable() {
         let (_folder, path) = part();
-        let written = write_parquet(Table::Filings, [batch(&[])], &path, &[]).expect("written");
-        assert_eq!((written.rows, written.min_filed_date, written.max_filed_date), (0, None, None));
+        write_batch(Table::Filings, &batch(&[]), &path, &[]).expect("written");
         assert_eq!(read_rows::<FilingRow>(&path).expect("rows"), []);
     }
 
@@ -328,7 +285,7 @@ pub(in crate::table) mod tests {
         let (folder, _) = part();
         for table in Table::ALL {
             let path = folder.path().join(table.name());
-            write_parquet(table, [RecordBatch::new_empty(table.schema())], &path, &[]).expect("written");
+            write_batch(table, &RecordBatch::new_empty(table.schema()), &path, &[]).expect("written");
             let rows = read_table(table, &path, None).expect("its own schema");
             assert_eq!(rows.schema().fields(), table.schema().fields(), "{}", table.name());
         }
@@ -338,8 +295,8 @@ pub(in crate::table) mod tests {
     fn rows_out_of_order_are_refused_with_their_position() {
         let (_folder, path) = part();
         let rows = filings(3);
-        let batches = [batch(&rows[1..]), batch(&rows[..1])];
-        let error = write_parquet(Table::Filings, batches, &path, &[]).expect_err("out of order");
+        let turned = [rows[1].clone(), rows[2].clone(), rows[0].clone()];
+        let error = write_batch(Table::Filings, &batch(&turned), &path, &[]).expect_err("out of order");
         assert!(matches!(error, TableError::Unsorted { row: 2, .. }), "{error}");
     }
 

@@ -105,7 +105,8 @@ fn summary() -> RunSummary {
         ..Requests::default()
     };
     let filings = TableRows { read: 6_788, added: 1_128, changed: 0, vanished: 12, total: 133_540 };
-    let mut summary = RunSummary::empty("sample", date(2026, 11, 22));
+    let (pipeline, today) = ("sample".to_owned(), date(2026, 11, 22));
+    let mut summary = RunSummary { pipeline, today, ..RunSummary::default() };
     summary.run_id = "20261122T061404128Z-sample-k3f9q2".to_owned();
     summary.outcome = Outcome::Complete;
     summary.snapshot = Some(3);

@@ -1,31 +1,17 @@
 //! The rows that a query reads: tables, views, subqueries, and their joins.
 
-use super::super::coerce::{call, named};
+use super::super::calls::scalar;
+use super::super::coerce::call;
 use super::super::functions as f;
-use super::super::names::{Column, Ids, Rows, is_same};
+use super::super::names::{Column, Ids, Rows, find, no_column, unique};
 use super::super::node::{Id, Node};
-use super::super::refusal::{Planned, not_here, unknown, wrong};
+use super::super::refusal::{Planned, not_here, wrong};
 use super::super::resolve::{Answer, Scope};
-use super::super::value::{Cell, Kind};
+use super::super::value::Cell;
 use super::order::{in_order, orders_kept};
-use polars::prelude::{DataFrame, Expr as Lazy, IntoLazy as _, JoinType, LazyFrame, UnionArgs, col, concat};
+use polars::prelude::{DataFrame, IntoLazy as _, JoinType, LazyFrame, UnionArgs, col, concat};
 use sqlparser::ast::{Expr, Ident, Join, JoinConstraint, JoinOperator};
 use std::collections::HashMap;
-
-/// Which rows of two tables a join keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kept {
-    Matches,
-    /// Matches, and the other rows of the left, of the right.
-    Outer {
-        left: bool,
-        right: bool,
-    },
-    /// Rows of the left that have a match, or none.
-    Left {
-        with_match: bool,
-    },
-}
 
 /// The parts of a condition, all of which must hold.
 pub(super) fn conjuncts(of: Node) -> Vec<Node> {
@@ -38,7 +24,7 @@ pub(super) fn conjuncts(of: Node) -> Vec<Node> {
 }
 
 /// Rows of which every condition holds.
-pub(super) fn filtered(mut rows: Rows, conditions: Vec<Node>) -> Rows {
+pub(super) fn filtered(mut rows: Rows, conditions: impl IntoIterator<Item = Node>) -> Rows {
     for condition in conditions {
         if condition == Node::bool(true) {
             continue;
@@ -53,6 +39,23 @@ pub(super) fn filtered(mut rows: Rows, conditions: Vec<Node>) -> Rows {
     rows
 }
 
+/// All tables of a `FROM`, joined on the conditions that are about them; and the other conditions. A `SELECT` without tables reads one row.
+pub(super) fn all_joined(
+    sources: Vec<Rows>,
+    mut conditions: Vec<Node>,
+    ids: &Ids,
+) -> Planned<(Rows, Vec<Node>)> {
+    let mut sources = sources.into_iter();
+    let Some(mut rows) = sources.next() else { return not_here("EXISTS without FROM") };
+    for right in sources {
+        let is_here = |node: &Node| node.reads_only(|id| rows.has(id) || right.has(id));
+        let (on, later) = conditions.into_iter().partition(is_here);
+        conditions = later;
+        rows = matched(rows, right, JoinType::Inner, on, ids)?;
+    }
+    Ok((rows, conditions))
+}
+
 /// Plans a join. `ids` names its columns.
 pub(super) fn joined(
     left: Rows,
@@ -62,33 +65,25 @@ pub(super) fn joined(
     ids: &Ids,
 ) -> Planned<Rows> {
     use JoinOperator as J;
-    let (kept, constraint) = match &join.join_operator {
-        J::Join(on) | J::Inner(on) => (Kept::Matches, on),
-        J::Left(on) | J::LeftOuter(on) => (Kept::Outer { left: true, right: false }, on),
-        J::Right(on) | J::RightOuter(on) => (Kept::Outer { left: false, right: true }, on),
-        J::FullOuter(on) => (Kept::Outer { left: true, right: true }, on),
-        J::Semi(on) | J::LeftSemi(on) => (Kept::Left { with_match: true }, on),
-        J::Anti(on) | J::LeftAnti(on) => (Kept::Left { with_match: false }, on),
-        J::CrossJoin(JoinConstraint::None) => (Kept::Matches, &JoinConstraint::None),
+    let (how, constraint) = match &join.join_operator {
+        J::Join(on) | J::Inner(on) => (JoinType::Inner, on),
+        J::Left(on) | J::LeftOuter(on) => (JoinType::Left, on),
+        J::Right(on) | J::RightOuter(on) => (JoinType::Right, on),
+        J::FullOuter(on) => (JoinType::Full, on),
+        J::Semi(on) | J::LeftSemi(on) => (JoinType::Semi, on),
+        J::Anti(on) | J::LeftAnti(on) => (JoinType::Anti, on),
+        J::CrossJoin(JoinConstraint::None) => (JoinType::Inner, &JoinConstraint::None),
         _ => return not_here("such a join"),
     };
     let is_cross = matches!(join.join_operator, J::CrossJoin(_));
     match constraint {
         JoinConstraint::On(on) => {
             let columns: Vec<Column> = left.columns.iter().chain(&right.columns).cloned().collect();
-            let scope = Scope {
-                columns: &columns,
-                outer: &[],
-                aliases: &[],
-                are_aliases_first: false,
-                answers,
-                windows: &[],
-            };
-            let on = conjuncts(scope.condition(on)?);
-            matched(left, right, kept, on, ids)
+            let on = conjuncts(Scope::of(&columns, answers).condition(on)?);
+            matched(left, right, how, on, ids)
         }
-        JoinConstraint::Using(names) => using(left, right, kept, names, ids),
-        JoinConstraint::None if is_cross => matched(left, right, kept, Vec::new(), ids),
+        JoinConstraint::Using(names) => using(left, right, how, names, ids),
+        JoinConstraint::None if is_cross => matched(left, right, how, Vec::new(), ids),
         JoinConstraint::None => {
             wrong("a join has no ON", "such as: JOIN days d ON d.filed_date = f.filed_date")
         }
@@ -100,7 +95,7 @@ pub(super) fn joined(
 fn using(
     left: Rows,
     right: Rows,
-    kept: Kept,
+    how: JoinType,
     names: &[sqlparser::ast::ObjectName],
     ids: &Ids,
 ) -> Planned<Rows> {
@@ -108,22 +103,22 @@ fn using(
     let mut merged = Vec::new();
     for name in names {
         let ident = [Ident::new(name.to_string().trim_matches('"'))];
-        let side = |rows: &Rows| match super::super::names::find(&rows.columns, &ident)? {
+        let side = |rows: &Rows| match find(&rows.columns, &ident)? {
             Some(column) => Ok(column.clone()),
-            None => super::super::names::no_column(&rows.columns, &ident),
+            None => no_column(&rows.columns, &ident),
         };
         let (one, other) = (side(&left)?, side(&right)?);
         on.push(call(&f::EQ, vec![one.node(), other.node()])?);
         merged.push((one, other));
     }
-    let mut rows = matched(left, right, kept, on, ids)?;
-    if matches!(kept, Kept::Left { .. }) {
+    let mut rows = matched(left, right, how.clone(), on, ids)?;
+    if is_of_left(&how) {
         return Ok(rows);
     }
     for (one, other) in merged.into_iter().rev() {
-        let node = match kept {
-            Kept::Outer { left: false, .. } => other.node(),
-            Kept::Outer { right: true, .. } => call(named("coalesce")?, vec![one.node(), other.node()])?,
+        let node = match how {
+            JoinType::Right => other.node(),
+            JoinType::Full => scalar("coalesce", vec![one.node(), other.node()])?,
             _ => one.node(),
         };
         let id = ids.next();
@@ -136,74 +131,62 @@ fn using(
     Ok(rows)
 }
 
-/// The two sides of an equation, each of one table; none if it is no such equation.
-fn sides(condition: &Node, left: &Rows, right: &Rows) -> Option<(Node, Node)> {
+/// The two sides of an equation, one of the left and one of the right; none if it is no such equation.
+pub(super) fn sides(
+    condition: &Node,
+    is_left: impl Fn(&Node) -> bool,
+    is_right: impl Fn(&Node) -> bool,
+) -> Option<(Node, Node)> {
     let Node::Call(function, parts, _) = condition else { return None };
-    let is_of = |node: &Node, rows: &Rows| {
-        let columns = node.columns();
-        !columns.is_empty() && columns.iter().all(|id| rows.has(id))
-    };
     match &parts[..] {
-        [one, other] if std::ptr::eq(*function, &f::EQ) => match () {
-            () if is_of(one, left) && is_of(other, right) => Some((one.clone(), other.clone())),
-            () if is_of(other, left) && is_of(one, right) => Some((other.clone(), one.clone())),
-            () => None,
-        },
+        _ if !std::ptr::eq(*function, &f::EQ) => None,
+        [one, other] if is_left(one) && is_right(other) => Some((one.clone(), other.clone())),
+        [one, other] if is_left(other) && is_right(one) => Some((other.clone(), one.clone())),
         _ => None,
     }
 }
 
+/// Whether a join keeps rows of the left alone: those that have a match, or none.
+fn is_of_left(how: &JoinType) -> bool {
+    matches!(how, JoinType::Semi | JoinType::Anti)
+}
+
 /// Joins rows on conditions: equations of both sides are looked up, the others filter what was found.
-pub(super) fn matched(
-    mut left: Rows,
-    mut right: Rows,
-    kept: Kept,
-    on: Vec<Node>,
-    ids: &Ids,
-) -> Planned<Rows> {
+fn matched(mut left: Rows, mut right: Rows, how: JoinType, on: Vec<Node>, ids: &Ids) -> Planned<Rows> {
     let (mut equal, mut of_left, mut of_right, mut others) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for condition in on {
-        let columns = condition.columns();
-        match sides(&condition, &left, &right) {
+        let is_left = |node: &Node| node.reads_only(|id| left.has(id));
+        let is_right = |node: &Node| node.reads_only(|id| right.has(id));
+        match sides(&condition, is_left, is_right) {
             Some(sides) => equal.push(sides),
-            None if !columns.is_empty() && columns.iter().all(|id| right.has(id)) => of_right.push(condition),
-            None if !columns.is_empty() && columns.iter().all(|id| left.has(id)) => of_left.push(condition),
+            None if is_right(&condition) => of_right.push(condition),
+            None if is_left(&condition) => of_left.push(condition),
             None => others.push(condition),
         }
     }
     // A row that is kept without a match is kept whatever its own condition says.
-    let keeps = |is_right: bool| match kept {
-        Kept::Matches => false,
-        Kept::Outer { left, right } => {
-            if is_right {
-                right
-            } else {
-                left
-            }
-        }
-        Kept::Left { with_match } => !is_right && !with_match,
-    };
-    for (of_side, rows, is_right) in [(of_left, &mut left, false), (of_right, &mut right, true)] {
-        if keeps(is_right) { others.extend(of_side) } else { *rows = filtered(rows.clone(), of_side) }
+    let keeps_left = matches!(how, JoinType::Left | JoinType::Full | JoinType::Anti);
+    let keeps_right = matches!(how, JoinType::Right | JoinType::Full);
+    for (of_side, rows, keeps) in [(of_left, &mut left, keeps_left), (of_right, &mut right, keeps_right)] {
+        if keeps { others.extend(of_side) } else { *rows = filtered(rows.clone(), of_side) }
     }
     let left = with_keys(left, equal.iter().map(|(one, _)| one), ids);
     let right = with_keys(right, equal.iter().map(|(_, other)| other), ids);
     let mut columns = left.0.columns.clone();
-    if !matches!(kept, Kept::Left { .. }) {
+    if !is_of_left(&how) {
         columns.extend(right.0.columns.iter().cloned());
     }
-    let are_none = match kept {
-        Kept::Matches => left.0.are_none || right.0.are_none,
+    let are_none = match how {
+        JoinType::Inner => left.0.are_none || right.0.are_none,
         _ => left.0.are_none && right.0.are_none,
     };
-    let frame = match (&kept, others.is_empty()) {
+    let frame = match (&how, others.is_empty()) {
         _ if are_none => return Ok(no_rows(columns)),
-        (Kept::Matches, _) => pairs(&left, &right, others),
-        (_, true) if !equal.is_empty() => looked_up(&left, &right, kept),
-        _ => by_pairs(left, right, kept, others, ids)?,
+        (JoinType::Inner, _) => pairs(&left, &right, others),
+        (_, true) if !equal.is_empty() => on_keys(&left.0.frame, &right.0.frame, (&left.1, &right.1), how),
+        _ => by_pairs(left, right, how, others, ids)?,
     };
-    let selected: Vec<Lazy> = columns.iter().map(|column| col(column.id.clone())).collect();
-    Ok(Rows::new(frame.select(selected), columns))
+    Ok(Rows::new(frame.select(unique(&columns)), columns))
 }
 
 /// No rows with these columns: what would be read for them is not.
@@ -228,9 +211,7 @@ fn with_keys<'k>(mut rows: Rows, keys: impl Iterator<Item = &'k Node>, ids: &Ids
             }
         }
     }
-    if !steps.is_empty() {
-        rows.frame = rows.frame.with_columns(steps);
-    }
+    rows.frame = rows.frame.with_columns(steps);
     (rows, named)
 }
 
@@ -249,20 +230,8 @@ fn pairs(left: &Keyed, right: &Keyed, others: Vec<Node>) -> LazyFrame {
     filtered(Rows::new(frame, Vec::new()), others).frame
 }
 
-fn looked_up(left: &Keyed, right: &Keyed, kept: Kept) -> LazyFrame {
-    let how = match kept {
-        Kept::Outer { left: true, right: false } => JoinType::Left,
-        Kept::Outer { left: false, .. } => JoinType::Right,
-        Kept::Outer { .. } => JoinType::Full,
-        Kept::Left { with_match: true } => JoinType::Semi,
-        Kept::Left { .. } => JoinType::Anti,
-        Kept::Matches => JoinType::Inner,
-    };
-    on_keys(&left.0.frame, &right.0.frame, (&left.1, &right.1), how)
-}
-
 /// A join that keeps rows without a match, on any condition: the pairs that match, and the rows that are in none.
-fn by_pairs(left: Keyed, right: Keyed, kept: Kept, others: Vec<Node>, ids: &Ids) -> Planned<LazyFrame> {
+fn by_pairs(left: Keyed, right: Keyed, how: JoinType, others: Vec<Node>, ids: &Ids) -> Planned<LazyFrame> {
     let numbered = |(rows, keys): Keyed| -> Planned<(Keyed, Id)> {
         let id = ids.next();
         // Read once, so that a number stays with its row.
@@ -275,6 +244,9 @@ fn by_pairs(left: Keyed, right: Keyed, kept: Kept, others: Vec<Node>, ids: &Ids)
         let ids = std::slice::from_ref(id);
         on_keys(&rows.0.frame, &found.clone().select([col(id.clone())]), (ids, ids), how)
     };
+    if is_of_left(&how) {
+        return Ok(of(&left, &of_left, how));
+    }
     let columns: Vec<Column> = left.0.columns.iter().chain(&right.0.columns).cloned().collect();
     let full = |frame: LazyFrame, rows: &Keyed| {
         let all = columns.iter().map(|column| {
@@ -286,25 +258,14 @@ fn by_pairs(left: Keyed, right: Keyed, kept: Kept, others: Vec<Node>, ids: &Ids)
         });
         frame.select(all.collect::<Vec<_>>())
     };
-    Ok(match kept {
-        Kept::Left { with_match } => {
-            of(&left, &of_left, if with_match { JoinType::Semi } else { JoinType::Anti })
-        }
-        Kept::Matches => found,
-        Kept::Outer { left: keeps_left, right: keeps_right } => {
-            let both = |frame: LazyFrame| {
-                frame.select(columns.iter().map(|column| col(column.id.clone())).collect::<Vec<_>>())
-            };
-            let mut all = vec![both(found.clone())];
-            if keeps_left {
-                all.push(full(of(&left, &of_left, JoinType::Anti), &left));
-            }
-            if keeps_right {
-                all.push(full(of(&right, &of_right, JoinType::Anti), &right));
-            }
-            concat(all, UnionArgs::default())?
-        }
-    })
+    let mut all = vec![found.clone().select(unique(&columns))];
+    if how != JoinType::Right {
+        all.push(full(of(&left, &of_left, JoinType::Anti), &left));
+    }
+    if how != JoinType::Left {
+        all.push(full(of(&right, &of_right, JoinType::Anti), &right));
+    }
+    Ok(concat(all, UnionArgs::default())?)
 }
 
 /// Rows under the name that a query gives them, and their columns under theirs.
@@ -327,33 +288,4 @@ pub(super) fn aliased(
         column.name.clone_from(&name.name.value);
     }
     Ok(rows)
-}
-
-/// The columns of a `*`.
-pub(super) fn starred(columns: &[Column], table: Option<&str>, without: &[String]) -> Planned<Vec<Column>> {
-    let is_of = |column: &&Column| table.is_none_or(|table| is_same(&column.table, table));
-    if let Some(table) = table
-        && !columns.iter().any(|column| is_of(&column))
-    {
-        return unknown(
-            "table",
-            table,
-            &columns.iter().map(|column| column.table.as_str()).collect::<Vec<_>>(),
-        );
-    }
-    let is_left = |column: &&Column| !without.iter().any(|name| is_same(name, &column.name));
-    if let Some(name) = without.iter().find(|name| !columns.iter().any(|column| is_same(name, &column.name)))
-    {
-        return unknown(
-            "column",
-            name,
-            &columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(),
-        );
-    }
-    Ok(columns.iter().filter(is_of).filter(is_left).cloned().collect())
-}
-
-/// A column of NULL has the type of a number in a file.
-pub(super) const fn stored(kind: Kind) -> Kind {
-    if matches!(kind, Kind::Null) { Kind::Integer } else { kind }
 }

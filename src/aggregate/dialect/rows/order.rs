@@ -1,25 +1,29 @@
 //! The order of rows, and how many of them.
 
 use super::super::names::{Column, is_same};
-use super::super::node::{Id, Node};
+use super::super::node::{Node, Order};
 use super::super::refusal::{Planned, wrong};
+use super::super::resolve::order_of;
 use super::super::value::{Cell, Kind};
 use polars::prelude::{
-    Expr as Lazy, JoinArgs, JoinCoalesce, JoinType, LazyFrame, MaintainOrderJoin, SortMultipleOptions, col,
+    Expr as Lazy, JoinArgs, JoinCoalesce, JoinType, LazyFrame, MaintainOrderJoin, SortMultipleOptions,
 };
 use sqlparser::ast::{Expr, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, Value};
 
 /// Rows in order.
-pub(super) fn sorted(frame: LazyFrame, order: &[(Id, bool, bool)]) -> LazyFrame {
+pub(super) fn sorted(frame: LazyFrame, order: &[Order]) -> LazyFrame {
     if order.is_empty() {
         return frame;
     }
-    let by: Vec<Lazy> = order.iter().map(|(id, ..)| col(id.clone())).collect();
-    let options = SortMultipleOptions::default()
-        .with_order_descending_multi(order.iter().map(|(_, descends, _)| *descends))
-        .with_nulls_last_multi(order.iter().map(|(.., last)| *last))
-        .with_maintain_order(true);
-    frame.sort_by_exprs(by, options)
+    let by: Vec<Lazy> = order.iter().map(|order| order.by.in_polars()).collect();
+    frame.sort_by_exprs(by, sort_options(order))
+}
+
+pub(super) fn sort_options(order: &[Order]) -> SortMultipleOptions {
+    SortMultipleOptions::default()
+        .with_order_descending_multi(order.iter().map(|order| order.descends))
+        .with_nulls_last_multi(order.iter().map(|order| order.nulls_last))
+        .with_maintain_order(true)
 }
 
 /// The frame with all orders kept. Otherwise those that a sum does not need are dropped, and its last digits differ from time to time.
@@ -33,17 +37,22 @@ pub(super) fn in_order(how: JoinType) -> JoinArgs {
     JoinArgs { coalesce, maintain_order, ..JoinArgs::new(how) }
 }
 
-/// The options of `ORDER BY ALL`; none for any other order.
-pub(super) fn of_all(order: &OrderBy) -> Option<OrderByOptions> {
+/// What `ORDER BY` says: `ALL` is by every value of the result; `one` says what another expression is.
+pub(super) fn orders(
+    order: &OrderBy,
+    outputs: impl Iterator<Item = Node>,
+    one: impl Fn(&OrderByExpr) -> Planned<Order>,
+) -> Planned<Vec<Order>> {
+    let of_all = |options: &OrderByOptions| Ok(outputs.map(|node| order_of(node, options)).collect());
     match &order.kind {
-        OrderByKind::All(options) => Some(*options),
+        OrderByKind::All(options) => of_all(options),
         OrderByKind::Expressions(all) => match &all[..] {
             [OrderByExpr { expr: Expr::Identifier(name), options, .. }]
                 if name.quote_style.is_none() && is_same(&name.value, "all") =>
             {
-                Some(*options)
+                of_all(options)
             }
-            _ => None,
+            all => all.iter().map(one).collect(),
         },
     }
 }
@@ -70,35 +79,21 @@ pub(super) fn at_place(outputs: &[(String, Node)], at: usize, clause: &str) -> P
 }
 
 /// The order of a result by its own columns.
-pub(super) fn order_of_result(columns: &[Column], order: &OrderBy) -> Planned<Vec<(Id, bool, bool)>> {
-    let of = |column: &Column, options: &OrderByOptions| {
-        (column.id.clone(), options.asc == Some(false), options.nulls_first != Some(true))
-    };
-    if let Some(options) = of_all(order) {
-        return Ok(columns.iter().map(|column| of(column, &options)).collect());
-    }
-    match &order.kind {
-        OrderByKind::All(_) => Ok(Vec::new()),
-        OrderByKind::Expressions(all) => {
-            let one = |by: &OrderByExpr| {
-                let found = match (&by.expr, ordinal(&by.expr)) {
-                    (_, Some(at)) => at.checked_sub(1).and_then(|at| columns.get(at)),
-                    (Expr::Identifier(name), _) => {
-                        columns.iter().find(|column| is_same(&column.name, &name.value))
-                    }
-                    _ => None,
-                };
-                match found {
-                    Some(column) => Ok(of(column, &by.options)),
-                    None => wrong(
-                        format!("{} is no column of the result", by.expr),
-                        "sort by a column of the result: its name or its place",
-                    ),
-                }
-            };
-            all.iter().map(one).collect()
+pub(super) fn order_of_result(columns: &[Column], order: &OrderBy) -> Planned<Vec<Order>> {
+    orders(order, columns.iter().map(Column::node), |by| {
+        let found = match (&by.expr, ordinal(&by.expr)) {
+            (_, Some(at)) => at.checked_sub(1).and_then(|at| columns.get(at)),
+            (Expr::Identifier(name), _) => columns.iter().find(|column| is_same(&column.name, &name.value)),
+            _ => None,
+        };
+        match found {
+            Some(column) => Ok(order_of(column.node(), &by.options)),
+            None => wrong(
+                format!("{} is no column of the result", by.expr),
+                "sort by a column of the result: its name or its place",
+            ),
         }
-    }
+    })
 }
 
 /// The number of rows that a limit names.

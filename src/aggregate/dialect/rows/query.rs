@@ -1,15 +1,15 @@
 //! A query with its `WITH`, its set operations and its subqueries.
 
 use super::super::coerce::one_row;
-use super::super::names::{Column, Ids, Rows, is_same};
+use super::super::names::{Column, Ids, Rows, columns_of, is_same, unique};
 use super::super::refusal::{Planned, not_here};
 use super::super::resolve::Scope;
 use super::from::aliased;
 use super::order::{order_of_result, rows_of_limit, sorted};
-use super::select::{Selection, unique};
+use super::select::Selection;
 use crate::aggregate::tables::Tables;
 use polars::prelude::{IntoLazy as _, LazyFrame};
-use sqlparser::ast::{Expr, LimitClause, Query, Select, SetExpr};
+use sqlparser::ast::{Expr, LimitClause, OrderBy, Query, Select, SetExpr};
 use std::collections::HashMap;
 
 /// Plans queries over tables.
@@ -22,13 +22,8 @@ pub(in crate::aggregate::dialect) struct Planner<'p> {
 pub(super) type Named = Vec<(String, Rows)>;
 
 impl Planner<'_> {
-    /// The rows of a query; `outer` are the columns of the query around it.
-    pub(in crate::aggregate::dialect) fn query(
-        &self,
-        query: &Query,
-        named: &Named,
-        outer: &[Column],
-    ) -> Planned<Rows> {
+    /// The rows of a query.
+    pub(in crate::aggregate::dialect) fn query(&self, query: &Query, named: &Named) -> Planned<Rows> {
         if query.fetch.is_some()
             || !query.locks.is_empty()
             || query.for_clause.is_some()
@@ -41,9 +36,9 @@ impl Planner<'_> {
         let mut named = named.clone();
         self.name_queries(query, &mut named)?;
         let mut rows = match &*query.body {
-            SetExpr::Select(select) => self.select(select, Some(query), &named, outer)?,
+            SetExpr::Select(select) => self.select(select, query.order_by.as_ref(), &named)?,
             body => {
-                let mut rows = self.body(body, &named, outer)?;
+                let mut rows = self.body(body, &named)?;
                 if let Some(order) = &query.order_by {
                     rows.frame = sorted(rows.frame, &order_of_result(&rows.columns, order)?);
                 }
@@ -66,7 +61,7 @@ impl Planner<'_> {
             return not_here("WITH RECURSIVE");
         }
         for table in &with.cte_tables {
-            let rows = self.query(&table.query, named, &[])?;
+            let rows = self.query(&table.query, named)?;
             let rows = aliased(rows, "", Some(&table.alias), &self.ids)?;
             named.push((table.alias.name.value.clone(), rows));
         }
@@ -79,14 +74,7 @@ impl Planner<'_> {
             return not_here("LIMIT BY");
         }
         let answers = HashMap::new();
-        let scope = Scope {
-            columns: &[],
-            outer: &[],
-            aliases: &[],
-            are_aliases_first: false,
-            answers: &answers,
-            windows: &[],
-        };
+        let scope = Scope::of(&[], &answers);
         let rows = |expr: Option<&Expr>| match expr {
             Some(expr) => rows_of_limit(&scope.node(expr)?),
             None => Ok(None),
@@ -96,42 +84,32 @@ impl Planner<'_> {
         Ok(frame.slice(offset.into(), count.unwrap_or(u32::MAX - offset)))
     }
 
-    fn body(&self, body: &SetExpr, named: &Named, outer: &[Column]) -> Planned<Rows> {
+    fn body(&self, body: &SetExpr, named: &Named) -> Planned<Rows> {
         match body {
             SetExpr::Select(select) => {
-                let rows = self.select(select, None, named, outer)?;
+                let rows = self.select(select, None, named)?;
                 Ok(Rows { frame: rows.frame.clone().select(unique(&rows.columns)), ..rows })
             }
-            SetExpr::Query(query) => self.query(query, named, outer),
+            SetExpr::Query(query) => self.query(query, named),
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
-                let (left, right) = (self.body(left, named, outer)?, self.body(right, named, outer)?);
+                let (left, right) = (self.body(left, named)?, self.body(right, named)?);
                 self.operation(left, right, *op, *set_quantifier)
             }
             _ => not_here("such a query"),
         }
     }
 
-    fn select(
-        &self,
-        select: &Select,
-        query: Option<&Query>,
-        named: &Named,
-        outer: &[Column],
-    ) -> Planned<Rows> {
-        let mut sources = Vec::new();
-        for table in &select.from {
-            sources.extend(self.sources(table, named)?);
-        }
+    fn select(&self, select: &Select, order: Option<&OrderBy>, named: &Named) -> Planned<Rows> {
+        let mut sources = self.sources(&select.from, named)?;
         if sources.is_empty() {
             sources.push(Rows::new(one_row().lazy(), Vec::new()));
         }
-        let columns: Vec<Column> = sources.iter().flat_map(|rows| rows.columns.clone()).collect();
-        let order = query.and_then(|query| query.order_by.as_ref());
+        let columns = columns_of(&sources);
         let mut answers = self.answers(select, &columns, named)?;
         if let Some(order) = order {
             answers.extend(self.answers(order, &columns, named)?);
         }
-        Selection { select, sources, outer, answers: &answers, order, ids: &self.ids }.rows()
+        Selection { select, sources, columns, answers, order, ids: &self.ids }.rows()
     }
 }
 

@@ -14,22 +14,25 @@ use sqlparser::ast::{Join, JoinConstraint, JoinOperator, TableFactor, TableWithJ
 use std::path::PathBuf;
 
 impl Planner<'_> {
-    /// The tables of one item of `FROM`, joined where it says how.
-    pub(super) fn sources(&self, item: &TableWithJoins, named: &Named) -> Planned<Vec<Rows>> {
+    /// The tables of the items of `FROM`, joined where it says how.
+    pub(super) fn sources(&self, items: &[TableWithJoins], named: &Named) -> Planned<Vec<Rows>> {
         let is_cross =
             |join: &Join| matches!(join.join_operator, JoinOperator::CrossJoin(JoinConstraint::None));
-        let crossed = item.joins.iter().rev().take_while(|join| is_cross(join)).count();
-        let (joins, crossed) = item.joins.split_at(item.joins.len() - crossed);
-        let mut rows = self.factor(&item.relation, named)?;
-        for join in joins {
-            let right = self.factor(&join.relation, named)?;
-            let columns: Vec<Column> = rows.columns.iter().chain(&right.columns).cloned().collect();
-            let answers = self.answers(&join.join_operator, &columns, named)?;
-            rows = joined(rows, right, join, &answers, &self.ids)?;
-        }
-        let mut all = vec![rows];
-        for join in crossed {
-            all.push(self.factor(&join.relation, named)?);
+        let mut all = Vec::new();
+        for item in items {
+            let crossed = item.joins.iter().rev().take_while(|join| is_cross(join)).count();
+            let (joins, crossed) = item.joins.split_at(item.joins.len() - crossed);
+            let mut rows = self.factor(&item.relation, named)?;
+            for join in joins {
+                let right = self.factor(&join.relation, named)?;
+                let columns: Vec<Column> = rows.columns.iter().chain(&right.columns).cloned().collect();
+                let answers = self.answers(&join.join_operator, &columns, named)?;
+                rows = joined(rows, right, join, &answers, &self.ids)?;
+            }
+            all.push(rows);
+            for join in crossed {
+                all.push(self.factor(&join.relation, named)?);
+            }
         }
         Ok(all)
     }
@@ -48,11 +51,11 @@ impl Planner<'_> {
                 aliased(self.table(name.trim_matches('\''), named)?, name, alias.as_ref(), &self.ids)
             }
             TableFactor::Derived { lateral: false, subquery, alias, sample: None } => {
-                let rows = self.query(subquery, named, &[])?;
+                let rows = self.query(subquery, named)?;
                 aliased(rows, "", alias.as_ref(), &self.ids)
             }
             TableFactor::NestedJoin { table_with_joins, alias: None } => {
-                let mut all = self.sources(table_with_joins, named)?;
+                let mut all = self.sources(std::slice::from_ref(table_with_joins), named)?;
                 match all.len() {
                     1 => Ok(all.remove(0)),
                     _ => not_here("CROSS JOIN in brackets"),
@@ -76,7 +79,7 @@ impl Planner<'_> {
             let views = VIEWS.iter().map(|view| view.name);
             return no_table(name, &views.chain(self.tables.names()).collect::<Vec<_>>());
         };
-        self.query(&super::super::statement::parsed(view.sql)?, &Named::new(), &[])
+        self.query(&super::super::statement::parsed(view.sql)?, &Named::new())
     }
 }
 
@@ -99,7 +102,7 @@ fn of_table(frame: &mut LazyFrame, name: &str, files: Vec<PathBuf>) -> Planned<R
         steps.push(month.in_polars().alias(id.clone()));
         columns.push(Column { name: id.to_string(), id, kind: Kind::Text, ..day });
     }
-    let frame = if steps.is_empty() { frame.clone() } else { frame.clone().with_columns(steps) };
+    let frame = frame.clone().with_columns(steps);
     let are_none = !files.is_empty() && have_no_rows(&files)?;
     let filings = if is_filings { files } else { Vec::new() };
     Ok(Rows { are_none, filings, ..Rows::new(frame, columns) })

@@ -1,16 +1,16 @@
 //! One `SELECT`: conditions, groups, windows, the columns of the result, their order.
 
-use super::super::names::{Column, Ids, Rows, find};
-use super::super::node::{Id, Node, Order};
-use super::super::refusal::{Planned, not_here, wrong};
+use super::super::names::{Column, Ids, Rows, find, is_same, unique};
+use super::super::node::{Node, Order};
+use super::super::refusal::{Planned, not_here, unknown, wrong};
 use super::super::resolve::{Answer, Scope, order_of};
-use super::from::{Kept, conjuncts, filtered, matched, starred};
-use super::group::{Needed, grouped, windowed};
-use super::order::{at_place, of_all, ordinal, sorted};
+use super::from::{all_joined, conjuncts, filtered};
+use super::group::{grouped, plain_count, windowed};
+use super::order::{at_place, orders, ordinal, sorted};
 use super::title::title;
-use polars::prelude::{Expr as Lazy, UniqueKeepStrategy, col};
+use polars::prelude::UniqueKeepStrategy;
 use sqlparser::ast::{
-    Distinct, ExcludeSelectItem, Expr, GroupByExpr, OrderBy, OrderByKind, Select, SelectItem,
+    Distinct, ExcludeSelectItem, Expr, GroupByExpr, Ident, OrderBy, Select, SelectItem,
     SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
 };
 use std::collections::HashMap;
@@ -19,8 +19,9 @@ use std::collections::HashMap;
 pub(super) struct Selection<'s> {
     pub(super) select: &'s Select,
     pub(super) sources: Vec<Rows>,
-    pub(super) outer: &'s [Column],
-    pub(super) answers: &'s HashMap<Expr, Answer>,
+    /// The columns of all sources.
+    pub(super) columns: Vec<Column>,
+    pub(super) answers: HashMap<Expr, Answer>,
     pub(super) order: Option<&'s OrderBy>,
     pub(super) ids: &'s Ids,
 }
@@ -29,32 +30,25 @@ pub(super) struct Selection<'s> {
 struct Clauses {
     /// Names and values of the result.
     outputs: Vec<(String, Node)>,
-    keys: Vec<Node>,
+    /// None without groups.
+    keys: Option<Vec<Node>>,
     having: Option<Node>,
     qualify: Option<Node>,
     order: Vec<Order>,
-    is_grouped: bool,
 }
 
 impl Selection<'_> {
-    fn scope<'a>(&'a self, columns: &'a [Column], aliases: &'a [(String, Node)]) -> Scope<'a> {
-        Scope {
-            columns,
-            outer: self.outer,
-            aliases,
-            are_aliases_first: false,
-            answers: self.answers,
-            windows: &self.select.named_window,
-        }
+    fn scope<'a>(&'a self, aliases: &'a [(String, Node)]) -> Scope<'a> {
+        let windows = &self.select.named_window;
+        Scope { aliases, windows, ..Scope::of(&self.columns, &self.answers) }
     }
 
     /// The rows, in order.
     pub(super) fn rows(mut self) -> Planned<Rows> {
         self.refuse_other_clauses()?;
-        let columns: Vec<Column> = self.sources.iter().flat_map(|rows| rows.columns.clone()).collect();
-        let mut outputs = self.outputs(&columns)?;
+        let outputs = self.outputs()?;
         let conditions = match &self.select.selection {
-            Some(condition) => conjuncts(self.scope(&columns, &outputs).condition(condition)?),
+            Some(condition) => conjuncts(self.scope(&outputs).condition(condition)?),
             None => Vec::new(),
         };
         if conditions.iter().any(|node| node.has_reduce() || node.has_window()) {
@@ -63,48 +57,24 @@ impl Selection<'_> {
                 "put a condition on a count in HAVING, on a window in QUALIFY",
             );
         }
-        let mut clauses = self.clauses(&columns, std::mem::take(&mut outputs))?;
-        let rows = self.source(conditions, &clauses)?;
-        let (mut rows, is_counted) = rows;
-        if clauses.is_grouped {
-            let keys = std::mem::take(&mut clauses.keys);
-            let needed = Needed { keys: &keys, is_counted };
-            let all = clauses.nodes();
-            rows = grouped(rows, &needed, all, self.ids)?;
-        }
-        if let Some(having) = clauses.having.take() {
-            rows = filtered(rows, vec![having]);
-        }
-        rows = windowed(rows, clauses.nodes(), self.ids)?;
-        if let Some(qualify) = clauses.qualify.take() {
-            rows = filtered(rows, vec![qualify]);
-        }
+        let mut clauses = self.clauses(outputs)?;
+        let (rows, conditions) = all_joined(std::mem::take(&mut self.sources), conditions, self.ids)?;
+        let rows = self.groups(rows, conditions, &mut clauses)?;
+        let rows = filtered(rows, clauses.having.take());
+        let rows = windowed(rows, clauses.nodes(), self.ids)?;
+        let rows = filtered(rows, clauses.qualify.take());
         self.result(rows, clauses)
     }
 
-    /// The tables joined, without the rows that a condition leaves out; and whether they are counted already.
-    fn source(&mut self, mut conditions: Vec<Node>, clauses: &Clauses) -> Planned<(Rows, bool)> {
-        let mut sources = std::mem::take(&mut self.sources).into_iter();
-        let Some(mut rows) = sources.next() else {
-            return wrong("nothing is selected from", "such as: FROM filings");
-        };
-        for right in sources {
-            let is_here = |node: &Node| {
-                let ids = node.columns();
-                !ids.is_empty() && ids.iter().all(|id| rows.has(id) || right.has(id))
-            };
-            let (on, later) = conditions.into_iter().partition(is_here);
-            conditions = later;
-            rows = matched(rows, right, Kept::Matches, on, self.ids)?;
-        }
-        let is_plain = clauses.is_grouped && clauses.having.is_none();
-        if is_plain
-            && let Some(counted) =
-                super::group::plain_count(&rows, &conditions, &clauses.keys, clauses.nodes_now())?
+    /// The rows of which the conditions hold, in groups if the query has some.
+    fn groups(&self, rows: Rows, conditions: Vec<Node>, clauses: &mut Clauses) -> Planned<Rows> {
+        let Some(keys) = clauses.keys.take() else { return Ok(filtered(rows, conditions)) };
+        if clauses.having.is_none()
+            && let Some(counted) = plain_count(&rows, &conditions, &keys, clauses.nodes())?
         {
-            return Ok((counted, true));
+            return Ok(counted);
         }
-        Ok((filtered(rows, conditions), false))
+        grouped(filtered(rows, conditions), &keys, clauses.nodes(), self.ids)
     }
 
     fn refuse_other_clauses(&self) -> Planned<()> {
@@ -125,33 +95,34 @@ impl Selection<'_> {
         if is_other { not_here("such a SELECT") } else { Ok(()) }
     }
 
-    fn outputs(&self, columns: &[Column]) -> Planned<Vec<(String, Node)>> {
+    fn outputs(&self) -> Planned<Vec<(String, Node)>> {
         let mut outputs: Vec<(String, Node)> = Vec::new();
         // `FROM filings` alone.
         if self.select.projection.is_empty() {
-            outputs.extend(columns.iter().map(|column| (column.name.clone(), column.node())));
+            outputs.extend(self.columns.iter().map(|column| (column.name.clone(), column.node())));
         }
         for item in &self.select.projection {
             let (expr, name) = match item {
                 SelectItem::UnnamedExpr(expr) => (expr, None),
                 SelectItem::ExprWithAlias { expr, alias } => (expr, Some(alias.value.clone())),
                 SelectItem::Wildcard(options) => {
-                    outputs.extend(stars(columns, None, options)?);
+                    outputs.extend(self.stars(None, options)?);
                     continue;
                 }
                 SelectItem::QualifiedWildcard(
                     SelectItemQualifiedWildcardKind::ObjectName(table),
                     options,
                 ) => {
-                    outputs.extend(stars(columns, Some(table.to_string().trim_matches('"')), options)?);
+                    outputs.extend(self.stars(Some(table.to_string().trim_matches('"')), options)?);
                     continue;
                 }
                 other => return not_here(other),
             };
-            let node = self.scope(columns, &outputs).node(expr)?;
+            let node = self.scope(&outputs).node(expr)?;
             let name = match (name, expr) {
                 (Some(name), _) => name,
-                (None, Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => named_as(columns, expr)?,
+                (None, Expr::Identifier(name)) => self.named_as(std::slice::from_ref(name))?,
+                (None, Expr::CompoundIdentifier(names)) => self.named_as(names)?,
                 (None, expr) => title(expr),
             };
             outputs.push((name, node));
@@ -159,15 +130,15 @@ impl Selection<'_> {
         Ok(outputs)
     }
 
-    fn clauses(&self, columns: &[Column], outputs: Vec<(String, Node)>) -> Planned<Clauses> {
-        let scope = self.scope(columns, &outputs);
+    fn clauses(&self, outputs: Vec<(String, Node)>) -> Planned<Clauses> {
+        let scope = self.scope(&outputs);
         let by_alias = |expr: &Option<Expr>| expr.as_ref().map(|expr| scope.condition(expr)).transpose();
         let (having, qualify) = (by_alias(&self.select.having)?, by_alias(&self.select.qualify)?);
-        let order = self.order_by(columns, &outputs)?;
+        let order = self.order_by(&outputs)?;
         let all = || outputs.iter().map(|(_, node)| node).chain(order.iter().map(|order| &order.by));
         let has_reduce = all().chain(&qualify).any(Node::has_reduce);
-        let (keys, has_keys) = self.keys(columns, &outputs)?;
-        let is_grouped = has_keys || has_reduce || having.is_some();
+        let keys = self.keys(&outputs)?;
+        let is_grouped = has_groups(self.select) || has_reduce || having.is_some();
         if self.select.distinct.is_some()
             && order.iter().any(|order| !outputs.iter().any(|(_, node)| *node == order.by))
         {
@@ -182,26 +153,21 @@ impl Selection<'_> {
             }
             keys
         });
-        Ok(Clauses { outputs, keys, having, qualify, order, is_grouped })
+        Ok(Clauses { outputs, keys: is_grouped.then_some(keys), having, qualify, order })
     }
 
-    /// What is grouped by, and whether anything is.
-    fn keys(&self, columns: &[Column], outputs: &[(String, Node)]) -> Planned<(Vec<Node>, bool)> {
-        let (exprs, others) = match &self.select.group_by {
-            GroupByExpr::All(others) => {
-                let keys = outputs.iter().map(|(_, node)| node).filter(|node| !node.has_reduce()).cloned();
-                return if others.is_empty() {
-                    Ok((keys.collect(), true))
-                } else {
-                    not_here("such a GROUP BY")
-                };
-            }
-            GroupByExpr::Expressions(exprs, others) => (exprs, others),
-        };
+    /// What is grouped by.
+    fn keys(&self, outputs: &[(String, Node)]) -> Planned<Vec<Node>> {
+        let by = &self.select.group_by;
+        let (GroupByExpr::All(others) | GroupByExpr::Expressions(_, others)) = by;
         if !others.is_empty() {
             return not_here("such a GROUP BY");
         }
-        let scope = self.scope(columns, outputs);
+        let GroupByExpr::Expressions(exprs, _) = by else {
+            let plain = outputs.iter().map(|(_, node)| node).filter(|node| !node.has_reduce());
+            return Ok(plain.cloned().collect());
+        };
+        let scope = self.scope(outputs);
         let key = |expr: &Expr| match ordinal(expr) {
             Some(at) => at_place(outputs, at, "GROUP BY"),
             None => scope.node(expr),
@@ -210,58 +176,72 @@ impl Selection<'_> {
         if keys.iter().any(|key| key.has_reduce() || key.has_window()) {
             return wrong("GROUP BY is about one row", "group by a column, and count in a subquery");
         }
-        Ok((keys, !exprs.is_empty()))
+        Ok(keys)
     }
 
-    fn order_by(&self, columns: &[Column], outputs: &[(String, Node)]) -> Planned<Vec<Order>> {
+    fn order_by(&self, outputs: &[(String, Node)]) -> Planned<Vec<Order>> {
         let Some(order) = self.order else { return Ok(Vec::new()) };
         if order.interpolate.is_some() {
             return not_here(order);
         }
-        let scope = Scope { are_aliases_first: true, ..self.scope(columns, outputs) };
-        if let Some(options) = of_all(order) {
-            return Ok(outputs.iter().map(|(_, node)| order_of(node.clone(), &options)).collect());
+        let scope = Scope { are_aliases_first: true, ..self.scope(outputs) };
+        orders(order, outputs.iter().map(|(_, node)| node.clone()), |by| match ordinal(&by.expr) {
+            Some(at) => Ok(order_of(at_place(outputs, at, "ORDER BY")?, &by.options)),
+            None => scope.order(by),
+        })
+    }
+
+    fn named_as(&self, name: &[Ident]) -> Planned<String> {
+        let written = name.last().map(|name| name.value.clone()).unwrap_or_default();
+        Ok(find(&self.columns, name)?.map_or(written, |column| column.name.clone()))
+    }
+
+    /// The columns of a `*`.
+    fn stars(
+        &self,
+        table: Option<&str>,
+        options: &WildcardAdditionalOptions,
+    ) -> Planned<Vec<(String, Node)>> {
+        let is_of = |column: &&Column| table.is_none_or(|table| is_same(&column.table, table));
+        let without = without(options)?;
+        if let Some(table) = table
+            && !self.columns.iter().any(|column| is_of(&column))
+        {
+            let tables: Vec<&str> = self.columns.iter().map(|column| column.table.as_str()).collect();
+            return unknown("table", table, &tables);
         }
-        match &order.kind {
-            OrderByKind::All(_) => Ok(Vec::new()),
-            OrderByKind::Expressions(all) => {
-                let one = |by: &sqlparser::ast::OrderByExpr| match ordinal(&by.expr) {
-                    Some(at) => Ok(order_of(at_place(outputs, at, "ORDER BY")?, &by.options)),
-                    None => scope.order(by),
-                };
-                all.iter().map(one).collect()
-            }
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let is_known = |wrong: &&String| names.iter().any(|name| is_same(name, wrong));
+        if let Some(wrong) = without.iter().find(|name| !is_known(name)) {
+            return unknown("column", wrong, &names);
         }
+        let is_left = |column: &&Column| !without.iter().any(|name| is_same(name, &column.name));
+        let left = self.columns.iter().filter(is_of).filter(is_left);
+        Ok(left.map(|column| (column.name.clone(), column.node())).collect())
     }
 
     /// The columns of the result, in order.
-    fn result(&self, mut rows: Rows, clauses: Clauses) -> Planned<Rows> {
+    fn result(&self, rows: Rows, clauses: Clauses) -> Planned<Rows> {
         let mut steps = Vec::new();
         let mut columns = Vec::new();
         for (name, node) in &clauses.outputs {
             let id = self.ids.of(node, &mut steps);
             columns.push(Column { table: String::new(), name: name.clone(), id, kind: node.kind() });
         }
-        let by: Vec<Order> =
-            clauses.order.into_iter().filter(|order| !matches!(order.by, Node::Literal(..))).collect();
         let placed = |node: &Node| clauses.outputs.iter().position(|(_, output)| output == node);
-        let mut order = Vec::new();
-        for by in &by {
-            let id = match placed(&by.by) {
-                Some(at) => columns[at].id.clone(),
-                None => self.ids.of(&by.by, &mut steps),
+        let mut order = clauses.order;
+        order.retain(|order| !matches!(order.by, Node::Literal(..)));
+        for order in &mut order {
+            order.by = match placed(&order.by) {
+                Some(at) => columns[at].node(),
+                None => self.ids.column(&order.by, &mut steps),
             };
-            order.push((id, by.descends, by.nulls_last));
         }
-        if !steps.is_empty() {
-            rows.frame = rows.frame.with_columns(steps);
-        }
+        let mut frame = rows.frame.with_columns(steps);
         if let Some(Distinct::Distinct) = self.select.distinct {
-            rows.frame =
-                rows.frame.select(unique(&columns)).unique_stable_generic(None, UniqueKeepStrategy::First);
+            frame = frame.select(unique(&columns)).unique_stable_generic(None, UniqueKeepStrategy::First);
         }
-        rows.frame = sorted(rows.frame, &order);
-        Ok(Rows { are_none: false, ..Rows::new(rows.frame, columns) })
+        Ok(Rows::new(sorted(frame, &order), columns))
     }
 }
 
@@ -272,55 +252,28 @@ impl Clauses {
         let order = self.order.iter_mut().map(|order| &mut order.by);
         outputs.chain(order).chain(&mut self.having).chain(&mut self.qualify).collect()
     }
-
-    fn nodes_now(&self) -> Vec<&Node> {
-        let outputs = self.outputs.iter().map(|(_, node)| node);
-        let order = self.order.iter().map(|order| &order.by);
-        outputs.chain(order).chain(&self.qualify).collect()
-    }
 }
 
-/// The columns, each once.
-pub(super) fn unique(columns: &[Column]) -> Vec<Lazy> {
-    let mut ids: Vec<&Id> = Vec::new();
-    columns.iter().for_each(|column| {
-        if !ids.contains(&&column.id) {
-            ids.push(&column.id);
-        }
-    });
-    ids.into_iter().map(|id| col(id.clone())).collect()
+/// Whether a `SELECT` has a `GROUP BY`.
+pub(super) fn has_groups(select: &Select) -> bool {
+    !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty())
 }
 
-fn named_as(columns: &[Column], expr: &Expr) -> Planned<String> {
-    let name = match expr {
-        Expr::Identifier(name) => std::slice::from_ref(name),
-        Expr::CompoundIdentifier(names) => names,
-        _ => &[],
-    };
-    let written = name.last().map(|name| name.value.clone()).unwrap_or_default();
-    Ok(find(columns, name)?.map_or(written, |column| column.name.clone()))
-}
-
-fn stars(
-    columns: &[Column],
-    table: Option<&str>,
-    options: &WildcardAdditionalOptions,
-) -> Planned<Vec<(String, Node)>> {
+/// The columns that a `*` leaves out.
+fn without(options: &WildcardAdditionalOptions) -> Planned<Vec<String>> {
     if options.opt_ilike.is_some() || options.opt_replace.is_some() || options.opt_rename.is_some() {
         return not_here(options);
     }
-    let plain = |name: String| name.trim_matches('"').to_owned();
-    let mut without = match &options.opt_exclude {
-        Some(ExcludeSelectItem::Single(name)) => vec![plain(name.to_string())],
-        Some(ExcludeSelectItem::Multiple(names)) => {
-            names.iter().map(|name| plain(name.to_string())).collect()
-        }
-        None => Vec::new(),
+    let excluded = match &options.opt_exclude {
+        Some(ExcludeSelectItem::Single(name)) => std::slice::from_ref(name),
+        Some(ExcludeSelectItem::Multiple(names)) => names,
+        None => &[],
     };
+    let mut without: Vec<String> =
+        excluded.iter().map(|name| name.to_string().trim_matches('"').to_owned()).collect();
     if let Some(except) = &options.opt_except {
         let names = std::iter::once(&except.first_element).chain(&except.additional_elements);
         without.extend(names.map(|name| name.value.clone()));
     }
-    let columns = starred(columns, table, &without)?;
-    Ok(columns.into_iter().map(|column| (column.name.clone(), column.node())).collect())
+    Ok(without)
 }

@@ -1,15 +1,14 @@
 //! `UNION`, `INTERSECT` and `EXCEPT`.
 
 use super::super::coerce::cast_as;
-use super::super::names::{Column, Rows};
-use super::super::node::{Frame, Id, Seen};
+use super::super::names::{Column, Rows, unique};
+use super::super::node::{Frame, Seen, Window};
 use super::super::refusal::{Planned, not_here, wrong};
-use super::super::value::Kind;
 use super::order::in_order;
 use super::query::Planner;
-use super::select::unique;
-use super::window::OverColumns;
-use polars::prelude::{JoinArgs, JoinType, LazyFrame, UnionArgs, UniqueKeepStrategy, col, concat};
+use polars::prelude::{
+    Expr as Lazy, JoinArgs, JoinType, LazyFrame, UnionArgs, UniqueKeepStrategy, col, concat,
+};
 use sqlparser::ast::{SetOperator, SetQuantifier};
 
 impl Planner<'_> {
@@ -40,15 +39,18 @@ impl Planner<'_> {
             Ok(rows.frame.clone().select(cast.collect::<Planned<Vec<_>>>()?))
         };
         let (mut left, mut right) = (side(left)?, side(right)?);
-        let mut by: Vec<Id> = columns.iter().map(|column| column.id.clone()).collect();
         let frame = match op {
             SetOperator::Union => concat([left, right], UnionArgs::default())?,
             SetOperator::Intersect | SetOperator::Except | SetOperator::Minus => {
+                let mut on = unique(&columns);
                 if is_all {
-                    (left, right) = self.numbered(left, right, &mut by);
+                    // Equal rows are numbered, so that each is taken once.
+                    let id = self.ids.next();
+                    let number = number_of_equal(&columns).alias(id.clone());
+                    (left, right) = (left.with_column(number.clone()), right.with_column(number));
+                    on.push(col(id));
                 }
                 let how = if op == SetOperator::Intersect { JoinType::Semi } else { JoinType::Anti };
-                let on: Vec<_> = by.iter().map(|id| col(id.clone())).collect();
                 let args = JoinArgs { nulls_equal: true, ..in_order(how) };
                 left.join(right, on.clone(), on, args)
             }
@@ -56,17 +58,6 @@ impl Planner<'_> {
         let frame = frame.select(unique(&columns));
         let frame = if is_all { frame } else { frame.unique_stable_generic(None, UniqueKeepStrategy::First) };
         Ok(Rows::new(frame, columns))
-    }
-
-    /// Both sides with equal rows numbered, so that each is taken once.
-    fn numbered(&self, left: LazyFrame, right: LazyFrame, by: &mut Vec<Id>) -> (LazyFrame, LazyFrame) {
-        let (seen, frame) = (Seen::RowNumber, Frame::All);
-        let (of, order) = (Vec::new(), Vec::new());
-        let window = OverColumns { seen, of, by: by.clone(), order, frame, kind: Kind::Integer };
-        let id = self.ids.next();
-        let number = window.in_polars(&by[0]).alias(id.clone());
-        by.push(id);
-        (left.with_column(number.clone()), right.with_column(number))
     }
 
     /// Columns that hold the values of both sides.
@@ -84,4 +75,11 @@ impl Planner<'_> {
         }
         Ok(columns)
     }
+}
+
+/// The number of each row among those that are equal to it.
+fn number_of_equal(columns: &[Column]) -> Lazy {
+    let (seen, frame, by) = (Seen::RowNumber, Frame::Peers, columns.iter().map(Column::node).collect());
+    let window = Window { seen, of: Vec::new(), by, order: Vec::new(), frame };
+    window.in_polars(&columns[0].id)
 }

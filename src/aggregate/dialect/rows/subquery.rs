@@ -1,17 +1,18 @@
 //! Subqueries: each is answered before the query around it is planned.
 
 use super::super::functions::EQ;
-use super::super::names::{Column, Rows};
+use super::super::names::{Column, Rows, columns_of};
 use super::super::node::{Id, Node, Set};
 use super::super::refusal::{Planned, not_here, wrong};
 use super::super::resolve::{Answer, Scope};
 use super::super::value::{Cell, Cells, Kind};
-use super::from::{Kept, conjuncts, filtered, matched};
-use super::group::{Needed, grouped};
+use super::from::{all_joined, conjuncts, filtered, sides};
+use super::group::grouped;
 use super::order::orders_kept;
 use super::query::{Named, Planner};
-use polars::prelude::Series;
-use sqlparser::ast::{Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, Visit, Visitor};
+use super::select::has_groups;
+use polars::prelude::{PolarsResult, Series};
+use sqlparser::ast::{Expr, Query, Select, SelectItem, SetExpr, Visit, Visitor};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -55,7 +56,7 @@ impl Planner<'_> {
     }
 
     fn cells(&self, query: &Query, named: &Named, what: &str) -> Planned<(Vec<Cell<'static>>, Kind)> {
-        let rows = self.query(query, named, &[])?;
+        let rows = self.query(query, named)?;
         let [column] = &rows.columns[..] else {
             return wrong(format!("{what} has {} columns", rows.columns.len()), "select one column in it");
         };
@@ -70,20 +71,10 @@ impl Planner<'_> {
         let SetExpr::Select(select) = &*query.body else { return self.has_rows(query, named) };
         let mut named = named.clone();
         self.name_queries(query, &mut named)?;
-        let mut sources = Vec::new();
-        for table in &select.from {
-            sources.extend(self.sources(table, &named)?);
-        }
-        let own: Vec<Column> = sources.iter().flat_map(|rows| rows.columns.clone()).collect();
+        let sources = self.sources(&select.from, &named)?;
+        let own = columns_of(&sources);
         let answers = self.answers(&**select, &own, &named)?;
-        let scope = Scope {
-            columns: &own,
-            outer: columns,
-            aliases: &[],
-            are_aliases_first: false,
-            answers: &answers,
-            windows: &[],
-        };
+        let scope = Scope { outer: columns, ..Scope::of(&own, &answers) };
         let condition = select.selection.as_ref().map(|condition| scope.condition(condition)).transpose()?;
         let conditions: Vec<Node> = condition.into_iter().flat_map(conjuncts).collect();
         let is_outer = |id: &Id| columns.iter().any(|column| column.id == *id);
@@ -95,17 +86,13 @@ impl Planner<'_> {
         if query.limit_clause.is_some() || is_counted(select, &scope)? {
             return not_here("EXISTS with a count or a limit that depends on the query around it");
         }
-        let (mut keys, mut given) = (Vec::new(), Vec::new());
-        for node in around {
-            let (key, of) = equation(node, &is_outer)?;
-            keys.push(key);
-            given.push(of);
-        }
+        let equations = around.into_iter().map(|node| equation(node, &is_outer));
+        let (keys, given) = equations.collect::<Planned<Vec<_>>>()?.into_iter().unzip();
         self.matching(sources, within, keys, given)
     }
 
     fn has_rows(&self, query: &Query, named: &Named) -> Planned<Answer> {
-        let rows = orders_kept(self.query(query, named, &[])?.frame.limit(1)).collect()?;
+        let rows = orders_kept(self.query(query, named)?.frame.limit(1)).collect()?;
         Ok(Answer::Value(Node::bool(rows.height() > 0)))
     }
 
@@ -116,33 +103,15 @@ impl Planner<'_> {
         keys: Vec<Node>,
         given: Vec<Node>,
     ) -> Planned<Answer> {
-        let mut sources = sources.into_iter();
-        let Some(mut rows) = sources.next() else { return not_here("EXISTS without FROM") };
-        for right in sources {
-            rows = matched(rows, right, Kept::Matches, Vec::new(), &self.ids)?;
-        }
-        let rows: Rows = filtered(rows, within);
-        let needed = Needed { keys: &keys, is_counted: false };
-        let mut nodes = keys.clone();
-        let rows = grouped(rows, &needed, nodes.iter_mut().collect(), &self.ids)?;
+        let (rows, within) = all_joined(sources, within, &self.ids)?;
+        let rows = grouped(filtered(rows, within), &keys, Vec::new(), &self.ids)?;
         let frame = orders_kept(rows.frame).collect()?;
-        let series: Vec<Series> = nodes
-            .iter()
-            .map(|node| match node {
-                Node::Column(id, _) => Ok(frame.column(id)?.as_materialized_series().rechunk()),
-                _ => not_here("EXISTS on a constant"),
-            })
-            .collect::<Planned<_>>()?;
-        let cells: Vec<Cells<'_>> =
-            series.iter().map(|series| Ok(Cells::of(series)?)).collect::<Planned<_>>()?;
+        let series: Vec<Series> =
+            frame.columns().iter().map(|column| column.as_materialized_series().rechunk()).collect();
+        let cells: Vec<Cells<'_>> = series.iter().map(Cells::of).collect::<PolarsResult<_>>()?;
         let mut set = Set { is_exists: true, ..Set::default() };
         for row in 0..frame.height() {
-            let row: Vec<Cell<'_>> = cells.iter().map(|cells| cells.get(row)).collect();
-            if !row.contains(&Cell::Null) {
-                let mut key = Vec::new();
-                row.iter().for_each(|cell| cell.add_key(&mut key));
-                set.keys.insert(key.into());
-            }
+            set.add(&cells.iter().map(|cells| cells.get(row)).collect::<Vec<_>>());
         }
         Ok(Answer::Value(Node::In(given, Arc::new(set))))
     }
@@ -150,26 +119,24 @@ impl Planner<'_> {
 
 /// Whether a `SELECT` gives rows of its own, whatever rows it reads.
 fn is_counted(select: &Select, scope: &Scope<'_>) -> Planned<bool> {
-    let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
     for item in &select.projection {
         let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { continue };
         if scope.node(expr)?.has_reduce() {
             return Ok(true);
         }
     }
-    Ok(is_grouped || select.having.is_some() || select.qualify.is_some())
+    Ok(has_groups(select) || select.having.is_some() || select.qualify.is_some())
 }
 
 /// The side of an equation of the subquery, and the side of the query around it.
 fn equation(node: Node, is_outer: &dyn Fn(&Id) -> bool) -> Planned<(Node, Node)> {
-    let is_given = |node: &Node| !node.columns().is_empty() && node.columns().iter().all(is_outer);
+    let is_given = |node: &Node| node.reads_only(is_outer);
     let is_own = |node: &Node| !node.columns().iter().any(is_outer);
-    match &node {
-        Node::Call(function, parts, _) if std::ptr::eq(*function, &EQ) => match &parts[..] {
-            [one, other] if is_given(one) && is_own(other) => Ok((other.clone(), one.clone())),
-            [one, other] if is_given(other) && is_own(one) => Ok((one.clone(), other.clone())),
-            _ => not_here("EXISTS on such an equation"),
-        },
+    match (sides(&node, is_own, is_given), node) {
+        (Some(sides), _) => Ok(sides),
+        (None, Node::Call(function, ..)) if std::ptr::eq(function, &EQ) => {
+            not_here("EXISTS on such an equation")
+        }
         _ => not_here("EXISTS on anything but equations with the query around it"),
     }
 }

@@ -1,6 +1,6 @@
 //! Names of columns that a query does not name: those that `DuckDB` gives.
 
-use sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Value};
+use sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments};
 
 /// The name of a column with this value.
 pub(super) fn title(expr: &Expr) -> String {
@@ -10,11 +10,6 @@ pub(super) fn title(expr: &Expr) -> String {
         Expr::CompoundIdentifier(names) => {
             names.iter().map(|name| name.value.as_str()).collect::<Vec<_>>().join(".")
         }
-        Expr::Value(value) => match &value.value {
-            Value::Boolean(of) => of.to_string(),
-            Value::Null => "NULL".to_owned(),
-            of => of.to_string(),
-        },
         Expr::TypedString(typed) => {
             format!("CAST({} AS {})", typed.value, typed.data_type.to_string().to_lowercase())
         }

@@ -1,36 +1,24 @@
 //! Windows, row by row: polars has no frames, and its ranks and its orders treat NULL otherwise.
 
-use super::super::node::{Frame, Id, Order, Seen};
+use super::super::node::{Frame, Id, Node, Seen, Window};
 use super::super::reduce::{Reduce, Tally};
 use super::super::value::{Cell, Cells, Kind, column_of};
+use super::order::sort_options;
 use polars::prelude::{
     Column, DataFrame, Expr, Field, GroupsIndicator, IdxCa, IntoColumn as _, PolarsResult, Series,
-    SortMultipleOptions, apply_multiple, col,
+    apply_multiple, col,
 };
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// A window over columns of the plan.
-#[derive(Clone)]
-pub(super) struct OverColumns {
-    pub(super) seen: Seen,
-    pub(super) of: Vec<(Id, Kind)>,
-    pub(super) by: Vec<Id>,
-    /// Columns, whether they descend, whether NULL is last.
-    pub(super) order: Vec<(Id, bool, bool)>,
-    pub(super) frame: Frame,
-    pub(super) kind: Kind,
-}
-
-impl OverColumns {
+/// A window whose parts are columns of the plan.
+impl Window {
     /// The column that it gives, over all rows at once. `row` is a column that is never empty of rows.
     pub(super) fn in_polars(self, row: &Id) -> Expr {
-        let order = self.order.iter().map(|(id, ..)| id);
-        let all = [row].into_iter().chain(self.of.iter().map(|(id, _)| id)).chain(&self.by).chain(order);
-        let mut columns: Vec<&Id> = all.collect();
-        columns.sort();
-        columns.dedup();
-        let columns: Vec<Expr> = columns.into_iter().map(|id| col(id.clone())).collect();
-        let dtype = self.kind.in_polars();
+        let mut columns = BTreeSet::from([row.clone()]);
+        self.parts().for_each(|part| part.add_columns(&mut columns));
+        let columns: Vec<Expr> = columns.into_iter().map(col).collect();
+        let dtype = self.kind().in_polars();
         let run = move |columns: &mut [Column]| self.run(columns);
         apply_multiple(
             run,
@@ -46,17 +34,15 @@ impl OverColumns {
         let mut frame = DataFrame::new(rows, columns.to_vec())?;
         frame.with_column(IdxCa::from_vec("row".into(), (0..rows as u32).collect()).into_column())?;
         if !self.order.is_empty() {
-            let by: Vec<Id> = self.order.iter().map(|(id, ..)| id.clone()).collect();
-            let options = SortMultipleOptions::default()
-                .with_order_descending_multi(self.order.iter().map(|(_, descends, _)| *descends))
-                .with_nulls_last_multi(self.order.iter().map(|(.., last)| *last))
-                .with_maintain_order(true);
-            frame = frame.sort(by, options)?;
+            let by: Vec<Id> = self.order.iter().flat_map(|order| order.by.columns()).collect();
+            frame = frame.sort(by, sort_options(&self.order))?;
         }
         frame.rechunk_mut();
         let series = |id: &str| frame.column(id).map(|column| column.as_materialized_series().rechunk());
-        let of: Vec<Series> = self.of.iter().map(|(id, _)| series(id)).collect::<PolarsResult<_>>()?;
-        let by: Vec<Series> = self.order.iter().map(|(id, ..)| series(id)).collect::<PolarsResult<_>>()?;
+        let all = |nodes: &mut dyn Iterator<Item = &Node>| -> PolarsResult<Vec<Series>> {
+            nodes.flat_map(Node::columns).map(|id| series(&id)).collect()
+        };
+        let (of, by) = (all(&mut self.of.iter())?, all(&mut self.order.iter().map(|order| &order.by))?);
         let of: Vec<Cells<'_>> = of.iter().map(Cells::of).collect::<PolarsResult<_>>()?;
         let by: Vec<Cells<'_>> = by.iter().map(Cells::of).collect::<PolarsResult<_>>()?;
         let places = series("row")?;
@@ -68,7 +54,7 @@ impl OverColumns {
                 made[places[group.rows[at]]] = cell;
             }
         }
-        column_of(name, self.kind, rows, made.into_iter().map(Ok))
+        column_of(name, self.kind(), made.into_iter().map(Ok))
     }
 
     /// The rows of each group, in order.
@@ -76,7 +62,7 @@ impl OverColumns {
         if self.by.is_empty() || frame.height() == 0 {
             return Ok(vec![(0..frame.height()).collect()]);
         }
-        let grouped = frame.group_by(self.by.iter().cloned())?;
+        let grouped = frame.group_by(self.by.iter().flat_map(Node::columns))?;
         let groups = grouped.get_groups().iter().map(|group| {
             let mut rows: Vec<usize> = match group {
                 GroupsIndicator::Idx((_, rows)) => rows.iter().map(|row| *row as usize).collect(),
@@ -121,7 +107,7 @@ impl<'g> Group<'g> {
         peers
     }
 
-    fn made(&self, window: &OverColumns) -> PolarsResult<Vec<Cell<'g>>> {
+    fn made(&self, window: &Window) -> PolarsResult<Vec<Cell<'g>>> {
         let count = self.rows.len();
         let peers = self.peers();
         if let Seen::Reduced(reduce) = window.seen {
@@ -161,10 +147,10 @@ impl<'g> Group<'g> {
     fn reduced(
         &self,
         reduce: Reduce,
-        window: &OverColumns,
+        window: &Window,
         peers: &[Range<usize>],
     ) -> PolarsResult<Vec<Cell<'g>>> {
-        let kind = window.of.first().map_or(Kind::Null, |(_, kind)| *kind);
+        let kind = window.of.first().map_or(Kind::Null, Node::kind);
         let count = self.rows.len();
         let mut made: Vec<Cell<'g>> = Vec::with_capacity(count);
         let (mut tally, mut done) = (Tally::default(), 0..0);
@@ -191,7 +177,6 @@ impl<'g> Group<'g> {
 /// The rows of a frame.
 fn frame_of(frame: Frame, at: usize, count: usize, peers: &Range<usize>) -> Range<usize> {
     match frame {
-        Frame::All => 0..count,
         Frame::Peers => 0..peers.end,
         Frame::Rows(start, end) => {
             let place = |rows: i64| (at as i64).saturating_add(rows).clamp(0, count as i64) as usize;
@@ -211,9 +196,4 @@ fn tile<'a>(tiles: i64, at: usize, count: usize) -> PolarsResult<Cell<'a>> {
     let of_larger = larger * (size + 1);
     let tile = if at < of_larger { at / (size + 1) } else { larger + (at - of_larger) / size.max(1) };
     Ok(Cell::Int(tile as i64 + 1))
-}
-
-/// Orders as columns of the plan.
-pub(super) fn ordered(order: &[Order], mut id: impl FnMut(&Order) -> Id) -> Vec<(Id, bool, bool)> {
-    order.iter().map(|order| (id(order), order.descends, order.nulls_last)).collect()
 }

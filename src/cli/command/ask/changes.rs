@@ -1,15 +1,12 @@
 //! `changes`: what appeared, changed, vanished or returned.
 
-use super::atom::feed;
-use super::query::{Question, answer, ask, put};
-use super::rows::objects_of;
+use super::query::{Question, answer, rows_of};
 use crate::cli::args::{ChangesArguments, RowFormat, Since};
-use crate::cli::context::folder::require_folder_of;
 use crate::cli::context::open_lake::{open_lake, require_snapshot};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::session::Session;
+use crate::export::described::quoted;
 use crate::lake::Lake;
-use crate::pipeline::PipelineError;
 use std::io::Write as _;
 
 const COLUMNS: &str =
@@ -19,19 +16,9 @@ const FEED_COLUMNS: &str = "observed_at, observed_on, change, name, entity_type,
 pub(crate) fn changes(session: &Session<'_>, arguments: &ChangesArguments) -> Result<u8, CommandError> {
     let lake = open_lake(session)?;
     require_snapshot(&lake)?;
-    let is_feed = arguments.format == Some(RowFormat::Atom);
-    let columns = if is_feed { FEED_COLUMNS } else { COLUMNS };
+    let columns = if arguments.format == Some(RowFormat::Atom) { FEED_COLUMNS } else { COLUMNS };
     let question = Question { sql: sql(&lake, arguments, columns)?, snapshot: None };
-    let output = arguments.output.as_deref();
-    let has_found = if is_feed {
-        output.map_or(Ok(()), require_folder_of)?;
-        let (rows, found) = ask(session, &question)?;
-        let rows = objects_of(rows.path()).map_err(PipelineError::from)?;
-        put(feed(&rows, session.now()).as_bytes(), output)?;
-        found > 0
-    } else {
-        answer(session, &question, arguments.format, output)?
-    };
+    let has_found = answer(session, &question, arguments.format, arguments.output.as_deref())?;
     if !has_found && !session.common.quiet {
         // Where stderr is closed, the rows are all that is left.
         let _ = writeln!(std::io::stderr(), "note: {}", why_none(session, &lake)?);
@@ -42,8 +29,7 @@ pub(crate) fn changes(session: &Session<'_>, arguments: &ChangesArguments) -> Re
 /// Why no changes are shown.
 fn why_none(session: &Session<'_>, lake: &Lake) -> Result<String, CommandError> {
     let newest = "SELECT CAST(MAX(observed_on) AS STRING) AS newest FROM changes";
-    let (rows, _) = ask(session, &Question { sql: newest.to_owned(), snapshot: None })?;
-    let rows = objects_of(rows.path()).map_err(PipelineError::from)?;
+    let rows = rows_of(session, &Question { sql: newest.to_owned(), snapshot: None })?;
     let newest = rows.first().and_then(|row| row["newest"].as_str());
     Ok(match (newest, lake.commits()?.len()) {
         (Some(day), _) => format!("no change is like that; the newest changes are of {day}"),
@@ -80,9 +66,4 @@ fn runs_after(lake: &Lake, number: u64) -> Result<String, CommandError> {
         runs.push(quoted(&lake.commit(later)?.run_id));
     }
     Ok(runs.join(", "))
-}
-
-/// A text of SQL.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }

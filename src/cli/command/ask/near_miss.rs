@@ -2,6 +2,8 @@
 
 use crate::aggregate::compared_texts;
 use crate::contract::hint::nearest;
+use crate::export::described::quoted;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Columns of few values, and a table that has all of these.
@@ -21,13 +23,13 @@ const ALIKE: f64 = 0.8;
 /// At most this number of values is shown where none is near.
 const MOST_SHOWN: usize = 20;
 
-/// Of a query, which of its texts no row has, and what may be meant. `csv` answers SQL as CSV; there are no hints of what it
+/// Of a query, which of its texts no row has, and what may be meant. `rows` answers SQL; there are no hints of what it
 /// cannot read. Of a query that found rows, only texts in other letters are named: another table may have the others, as
 /// `coverage` has the type `*`.
-pub(super) fn hints(sql: &str, has_found: bool, csv: &dyn Fn(String) -> Option<String>) -> Vec<String> {
+pub(super) fn hints(sql: &str, has_found: bool, rows: &dyn Fn(String) -> Option<Vec<Value>>) -> Vec<String> {
     let values = |query: String| -> Vec<String> {
-        let rows = csv(query).unwrap_or_default();
-        rows.lines().skip(1).map(|line| line.trim_matches('"').to_owned()).collect()
+        let first = |row: &Value| Some(row.as_object()?.values().next()?.as_str()?.to_owned());
+        rows(query).iter().flatten().filter_map(first).collect()
     };
     let (mut hints, compared) = (Vec::new(), compared_texts(sql));
     let mut read: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -41,8 +43,8 @@ pub(super) fn hints(sql: &str, has_found: bool, csv: &dyn Fn(String) -> Option<S
             }
             hints.extend(hint(column, text, &read[column], has_found));
         } else if name.eq_ignore_ascii_case("name") && !has_found {
-            let capitals = text.to_uppercase().replace('\'', "''");
-            let named = values(format!("SELECT name FROM filings WHERE upper(name) = '{capitals}' LIMIT 1"));
+            let capitals = quoted(&text.to_uppercase());
+            let named = values(format!("SELECT name FROM filings WHERE upper(name) = {capitals} LIMIT 1"));
             hints.extend(named.first().map(|meant| did_you_mean("name", text, meant)));
         }
     }

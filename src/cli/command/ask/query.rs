@@ -14,7 +14,7 @@ use crate::lake::{Commit, Lake};
 use crate::pipeline::PipelineError;
 use serde_json::Value;
 use std::fs::File;
-use std::io::{self, ErrorKind, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
@@ -36,15 +36,14 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
             ));
         }
     };
+    if arguments.format == Some(RowFormat::Atom) {
+        return Err(CommandError::Usage("atom is a form of `sunlake changes` alone".to_owned()));
+    }
     let question = Question { sql, snapshot: arguments.snapshot };
     let has_found = answer(session, &question, arguments.format, arguments.output.as_deref())?;
     if !session.common.quiet {
-        let csv = |sql| {
-            let (rows, _) = ask(session, &Question { sql, ..question }).ok()?;
-            let csv = rendered(rows.path(), RowFormat::Csv, None).ok()??;
-            Some(String::from_utf8_lossy(&csv).into_owned())
-        };
-        for hint in hints(&question.sql, has_found, &csv) {
+        let rows = |sql| rows_of(session, &Question { sql, ..question }).ok();
+        for hint in hints(&question.sql, has_found, &rows) {
             // The rows are on stdout: a program that reads them is not disturbed.
             let _ = writeln!(io::stderr(), "hint: {hint}");
         }
@@ -52,25 +51,18 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
     Ok(exit::DONE)
 }
 
-/// A text without the byte order mark that some editors write.
-fn without_mark(text: &str) -> String {
-    text.trim_start_matches('\u{feff}').to_owned()
-}
-
+/// The text of a file, without the byte order mark that some editors write.
 fn read_sql(file: &Path) -> Result<String, CommandError> {
-    let failed = |source: io::Error| match source.kind() {
+    let is_stdin = file == Path::new("-");
+    let read = if is_stdin { io::read_to_string(io::stdin()) } else { std::fs::read_to_string(file) };
+    let sql = read.map_err(|source| match source.kind() {
         ErrorKind::NotFound | ErrorKind::IsADirectory => {
             CommandError::Settings(format!("cannot read {}: {source}", file.display()))
                 .with_hint("give the path of a file with one query")
         }
         _ => CommandError::Io(format!("cannot read {}", file.display()), source),
-    };
-    if file == Path::new("-") {
-        let mut sql = String::new();
-        std::io::stdin().read_to_string(&mut sql).map_err(failed)?;
-        return Ok(without_mark(&sql));
-    }
-    Ok(without_mark(&std::fs::read_to_string(file).map_err(failed)?))
+    })?;
+    Ok(sql.trim_start_matches('\u{feff}').to_owned())
 }
 
 /// Prints the rows that answer a question, or writes them to a file. Returns whether there is one; the count of nothing is none.
@@ -88,10 +80,8 @@ pub(crate) fn answer(
     let (rows, number) = ask(session, question)?;
     let width = (output.is_none() && std::io::stdout().is_terminal())
         .then(|| usize::from(console::Term::stdout().size().1));
-    match rendered(rows.path(), format, width).map_err(PipelineError::from)? {
-        Some(bytes) => put(&bytes, output)?,
-        None => return Err(CommandError::Usage("atom is a form of `sunlake changes` alone".to_owned())),
-    }
+    let bytes = rendered(rows.path(), format, width, session.now()).map_err(PipelineError::from)?;
+    put(&bytes, output)?;
     let is_nothing = |value: &Value| value.is_null() || value.as_f64() == Some(0.0);
     Ok(match number {
         0 => false,
@@ -104,8 +94,14 @@ pub(crate) fn answer(
     })
 }
 
+/// The rows that answer a question, as JSON objects.
+pub(super) fn rows_of(session: &Session<'_>, question: &Question) -> Result<Vec<Value>, CommandError> {
+    let (rows, _) = ask(session, question)?;
+    Ok(objects_of(rows.path()).map_err(PipelineError::from)?)
+}
+
 /// The rows that answer a question, in a Parquet file that goes when it is dropped, and their number.
-pub(super) fn ask(session: &Session<'_>, question: &Question) -> Result<(NamedTempFile, u64), CommandError> {
+fn ask(session: &Session<'_>, question: &Question) -> Result<(NamedTempFile, u64), CommandError> {
     let lake = open_lake(session)?;
     require_snapshot(&lake)?;
     let commit = commit(&lake, question.snapshot)?;
@@ -162,7 +158,7 @@ fn refuse_terminal(format: RowFormat, output: Option<&Path>) -> Result<(), Comma
 }
 
 /// Prints, or writes a file that is not there yet.
-pub(super) fn put(rows: &[u8], output: Option<&Path>) -> Result<(), CommandError> {
+fn put(rows: &[u8], output: Option<&Path>) -> Result<(), CommandError> {
     let Some(path) = output else { return print_bytes(rows) };
     let failed = |source: io::Error| match source.kind() {
         ErrorKind::AlreadyExists => CommandError::Settings(format!("{} is there already", path.display()))

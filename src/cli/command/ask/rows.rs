@@ -1,13 +1,16 @@
 //! Rows of a query in the form that is asked for.
 
+use super::atom::feed;
 use crate::cli::args::RowFormat;
 use crate::cli::output::words::{count, lines};
 use crate::contract::eastern::day_of_epoch;
 use crate::contract::escape::{escaped, escaped_json};
 use crate::export::csv::{csv_head, csv_lines};
 use crate::table::{TableError, read_batch};
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{
+    DataType, Date32Type, FieldRef, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
+};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -20,15 +23,16 @@ const GAP: usize = 2;
 /// No column of texts becomes narrower than this. Numbers, days and times are never cut.
 const LEAST_WIDTH: usize = 12;
 
-/// The rows of a Parquet file as bytes; none for a feed. `width`: columns of the terminal that shows them; none where there is no
-/// terminal.
+/// The rows of a Parquet file as bytes. `width`: columns of the terminal that shows them; none where there is no terminal. `now`: the
+/// time of a feed without changes.
 pub(super) fn rendered(
     file: &Path,
     format: RowFormat,
     width: Option<usize>,
-) -> Result<Option<Vec<u8>>, TableError> {
+    now: Timestamp,
+) -> Result<Vec<u8>, TableError> {
     let rows = read_batch(file, None)?;
-    Ok(Some(match format {
+    Ok(match format {
         RowFormat::Table => table(&rows, width).into_bytes(),
         RowFormat::Markdown => markdown(&rows).into_bytes(),
         RowFormat::Csv => [csv_head(&rows.schema(), false, "\n"), csv_lines(&rows, false, "\n")?].concat(),
@@ -39,8 +43,8 @@ pub(super) fn rendered(
             path: file.to_owned(),
             source,
         })?,
-        RowFormat::Atom => return Ok(None),
-    }))
+        RowFormat::Atom => feed(&objects(&rows), now).into_bytes(),
+    })
 }
 
 fn json_lines(values: impl IntoIterator<Item = Value>) -> Vec<u8> {
@@ -104,48 +108,45 @@ fn rounded(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Columns of text, the first line with their names.
-struct Grid {
-    names: Vec<String>,
-    is_number: Vec<bool>,
-    is_text: Vec<bool>,
-    cells: Vec<Vec<String>>,
+/// A column of texts.
+struct Column {
+    name: String,
+    is_number: bool,
+    is_text: bool,
+    cells: Vec<String>,
 }
 
-impl Grid {
-    fn of(rows: &RecordBatch, most: usize) -> Self {
-        let schema = rows.schema();
-        let fields = schema.fields();
-        let shown = |cells: &dyn Array| (0..rows.num_rows().min(most)).map(|row| text(cells, row)).collect();
-        Self {
-            names: fields.iter().map(|field| escaped(field.name(), &[]).into_owned()).collect(),
-            is_number: fields.iter().map(|field| field.data_type().is_numeric()).collect(),
-            is_text: fields.iter().map(|field| *field.data_type() == DataType::Utf8).collect(),
-            cells: rows.columns().iter().map(|cells| shown(cells.as_ref())).collect(),
-        }
+impl Column {
+    /// The columns of the first rows, at most `most` of them.
+    fn all(rows: &RecordBatch, most: usize) -> Vec<Self> {
+        let shown = rows.num_rows().min(most);
+        let column = |(field, cells): (&FieldRef, &ArrayRef)| Self {
+            name: escaped(field.name(), &[]).into_owned(),
+            is_number: field.data_type().is_numeric(),
+            is_text: *field.data_type() == DataType::Utf8,
+            cells: (0..shown).map(|row| text(cells, row)).collect(),
+        };
+        rows.schema().fields().iter().zip(rows.columns()).map(column).collect()
     }
 
-    /// Of each column, the width that shows all of it, and the least.
-    fn widths(&self) -> Vec<(usize, usize)> {
-        let width = |(at, name): (usize, &String)| {
-            let cells =
-                self.cells[at].iter().map(|text| console::measure_text_width(text)).max().unwrap_or(0);
-            let all = cells.max(console::measure_text_width(name));
-            (all, if self.is_text[at] { all.min(LEAST_WIDTH) } else { cells.max(all.min(LEAST_WIDTH)) })
-        };
-        self.names.iter().enumerate().map(width).collect()
+    /// The width that shows all of it, and the least.
+    fn widths(&self) -> (usize, usize) {
+        let cells = self.cells.iter().map(|text| console::measure_text_width(text)).max().unwrap_or(0);
+        let all = cells.max(console::measure_text_width(&self.name));
+        (all, if self.is_text { all.min(LEAST_WIDTH) } else { cells.max(all.min(LEAST_WIDTH)) })
     }
 }
 
 fn table(rows: &RecordBatch, width: Option<usize>) -> String {
     let most = if width.is_some() { MOST_ROWS } else { usize::MAX };
-    let grid = Grid::of(rows, most);
-    let (widths, left_out) = fitted(&grid.widths(), width.unwrap_or(usize::MAX));
+    let columns = Column::all(rows, most);
+    let wanted: Vec<(usize, usize)> = columns.iter().map(Column::widths).collect();
+    let (widths, left_out) = fitted(&wanted, width.unwrap_or(usize::MAX));
     lines(|out| {
-        line(out, &widths, |at| (&grid.names[at], grid.is_number[at]))?;
+        line(out, &columns, &widths, |column| &column.name)?;
         line_of_dashes(out, &widths)?;
         for row in 0..rows.num_rows().min(most) {
-            line(out, &widths, |at| (&grid.cells[at][row], grid.is_number[at]))?;
+            line(out, &columns, &widths, |column| &column.cells[row])?;
         }
         let total = count(rows.num_rows() as u64, "row");
         if rows.num_rows() > most {
@@ -154,7 +155,8 @@ fn table(rows: &RecordBatch, width: Option<usize>) -> String {
             writeln!(out, "{total}")?
         }
         if left_out > 0 {
-            let names = grid.names[widths.len()..].join(", ");
+            let names: Vec<&str> = columns[widths.len()..].iter().map(|column| &*column.name).collect();
+            let names = names.join(", ");
             let note = format!("too wide for this terminal, left out: {names}; --format csv has them");
             writeln!(out, "{}", wrapped(&note, width.unwrap_or(usize::MAX)))?;
         }
@@ -181,38 +183,29 @@ fn fitted(wanted: &[(usize, usize)], width: usize) -> (Vec<usize>, usize) {
 
 /// A text in lines of a width, broken between words.
 fn wrapped(text: &str, width: usize) -> String {
-    let (mut wrapped, mut used) = (String::new(), 0);
+    let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
-        let is_begun = used > 0;
-        if is_begun && used + 1 + word.len() > width {
-            wrapped.push('\n');
-            used = 0;
-        } else if is_begun {
-            wrapped.push(' ');
-            used += 1;
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= width => *line = format!("{line} {word}"),
+            _ => lines.push(word.to_owned()),
         }
-        wrapped.push_str(word);
-        used += word.len();
     }
-    wrapped
+    lines.join("\n")
 }
 
-fn line<'g>(
+fn line(
     out: &mut String,
+    columns: &[Column],
     widths: &[usize],
-    cell: impl Fn(usize) -> (&'g String, bool),
+    text: impl Fn(&Column) -> &String,
 ) -> std::fmt::Result {
-    let mut text = String::new();
-    for (at, width) in widths.iter().enumerate() {
-        let (content, is_number) = cell(at);
-        let content = console::truncate_str(content, *width, "…");
-        let align = if is_number { console::Alignment::Right } else { console::Alignment::Left };
-        if at > 0 {
-            text.push_str("  ");
-        }
-        text.push_str(&console::pad_str(&content, *width, align, None));
-    }
-    writeln!(out, "{}", text.trim_end())
+    let cell = |(column, width): (&Column, &usize)| {
+        let text = console::truncate_str(text(column), *width, "…");
+        let align = if column.is_number { console::Alignment::Right } else { console::Alignment::Left };
+        console::pad_str(&text, *width, align, None).into_owned()
+    };
+    let cells: Vec<String> = columns.iter().zip(widths).map(cell).collect();
+    writeln!(out, "{}", cells.join("  ").trim_end())
 }
 
 fn line_of_dashes(out: &mut String, widths: &[usize]) -> std::fmt::Result {
@@ -237,17 +230,14 @@ fn text_of_markdown(text: &str) -> String {
 }
 
 fn markdown(rows: &RecordBatch) -> String {
-    let grid = Grid::of(rows, usize::MAX);
-    let safe = |text: &String| text_of_markdown(text);
-    lines(|out| {
-        writeln!(out, "| {} |", grid.names.iter().map(safe).collect::<Vec<_>>().join(" | "))?;
-        let rule = |is_number: &bool| if *is_number { "---:" } else { "---" };
-        writeln!(out, "| {} |", grid.is_number.iter().map(rule).collect::<Vec<_>>().join(" | "))?;
-        (0..rows.num_rows()).try_for_each(|row| {
-            let cells: Vec<String> = grid.cells.iter().map(|cells| safe(&cells[row])).collect();
-            writeln!(out, "| {} |", cells.join(" | "))
-        })
-    })
+    let columns = Column::all(rows, usize::MAX);
+    let line = |cell: &dyn Fn(&Column) -> String| {
+        format!("| {} |\n", columns.iter().map(cell).collect::<Vec<_>>().join(" | "))
+    };
+    let rule = |column: &Column| if column.is_number { "---:" } else { "---" }.to_owned();
+    let head = line(&|column| text_of_markdown(&column.name)) + &line(&rule);
+    let row = |row: usize| line(&|column| text_of_markdown(&column.cells[row]));
+    head + &(0..rows.num_rows()).map(row).collect::<String>()
 }
 
 #[cfg(test)]

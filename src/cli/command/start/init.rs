@@ -3,7 +3,7 @@
 use crate::cli::args::Schedule;
 use crate::cli::context::folder::require_folder_or_nothing;
 use crate::cli::exit::CommandError;
-use crate::cli::output::words::{count, lines};
+use crate::cli::output::words::count;
 use crate::cli::session::Session;
 use crate::pipeline::config::built_in::{AGGREGATES, BuiltIn, PIPELINES, RECIPES, SCHEMAS};
 use serde_json::json;
@@ -14,13 +14,6 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 const PIPELINES_FOLDER: &str = "pipelines";
-
-/// What became of a file.
-enum Made {
-    Written,
-    /// It was there already, and stays as it is.
-    Kept,
-}
 
 pub(crate) fn init(session: &Session<'_>, folder: &Path, schedule: Schedule) -> Result<u8, CommandError> {
     require_folder_or_nothing(folder)?;
@@ -38,26 +31,18 @@ pub(crate) fn init(session: &Session<'_>, folder: &Path, schedule: Schedule) -> 
     let (mut written, mut kept) = (Vec::new(), Vec::new());
     for file in wanted {
         let path = folder.join(PIPELINES_FOLDER).join(file.0);
-        match write(&path, file)? {
-            Made::Written => written.push(path),
-            Made::Kept => kept.push(path),
-        }
+        if write(&path, file)? { written.push(path) } else { kept.push(path) }
     }
     let recipe: Vec<PathBuf> = recipe.iter().map(|path| Path::new(PIPELINES_FOLDER).join(path)).collect();
-    session.report(&json!({ "written": written, "kept": kept, "recipe": in_folder(folder, &recipe) }), || {
-        lines(|text| {
-            let root = folder.join(PIPELINES_FOLDER);
-            writeln!(text, "{}: {} written", root.display(), count(written.len() as u64, "file"))?;
-            if !kept.is_empty() {
-                writeln!(text, "left as they are: {}", count(kept.len() as u64, "file"))?;
-            }
-            next_steps(text, folder, &recipe)
-        })
+    let in_folder: Vec<PathBuf> = recipe.iter().map(|path| folder.join(path)).collect();
+    session.report(&json!({ "written": written, "kept": kept, "recipe": in_folder }), |text| {
+        let root = folder.join(PIPELINES_FOLDER);
+        writeln!(text, "{}: {} written", root.display(), count(written.len() as u64, "file"))?;
+        if !kept.is_empty() {
+            writeln!(text, "left as they are: {}", count(kept.len() as u64, "file"))?;
+        }
+        next_steps(text, folder, &recipe)
     })
-}
-
-fn in_folder(folder: &Path, paths: &[PathBuf]) -> Vec<PathBuf> {
-    paths.iter().map(|path| folder.join(path)).collect()
 }
 
 /// The files of a scheduler's recipe.
@@ -72,16 +57,16 @@ fn recipe(schedule: Schedule) -> &'static [&'static str] {
     }
 }
 
-/// Writes a file unless there is one. A script stays executable.
-fn write(path: &Path, (_, text): &BuiltIn) -> Result<Made, CommandError> {
+/// Writes a file, and returns false if there is one, which stays as it is. A script stays executable.
+fn write(path: &Path, (_, text): &BuiltIn) -> Result<bool, CommandError> {
     let failed = |source| CommandError::Io(format!("cannot write {}", path.display()), source);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
     let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
     match OpenOptions::new().write(true).create_new(true).mode(mode).open(path) {
-        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| Made::Written).map_err(failed),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Made::Kept),
+        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| true).map_err(failed),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(failed(error)),
     }
 }

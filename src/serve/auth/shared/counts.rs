@@ -8,9 +8,9 @@
 
 use super::address::StoreAddress;
 use super::fault::Fault;
-use super::script::{Call, Outcome};
-use crate::contract::plan::PlanLimits;
-use crate::serve::auth::counted::{Admission, CountNotKept, MeterError, UsageMetrics};
+use super::script::call;
+use crate::contract::plan::{Plan, PlanLimits};
+use crate::serve::auth::counted::{Admission, CountNotKept, MeterError, UsageMetrics, Use};
 use crate::serve::rarely::Rarely;
 use arc_swap::ArcSwapOption;
 use jiff::Timestamp;
@@ -43,7 +43,7 @@ pub(crate) struct SharedCounts {
     warnings: Rarely,
     returns: Rarely,
     /// Whether requests are counted at the time of their caller: a test.
-    is_time_given: bool,
+    pub(super) is_time_given: bool,
 }
 
 impl SharedCounts {
@@ -58,16 +58,10 @@ impl SharedCounts {
             connection: ArcSwapOption::empty(),
             lost: Notify::new(),
             metrics,
-            warnings: Rarely::default(),
-            returns: Rarely::default(),
+            warnings: Rarely::once_a_minute(),
+            returns: Rarely::once_a_minute(),
             is_time_given: false,
         })
-    }
-
-    /// The same, counting at the time that each request is given.
-    #[cfg(test)]
-    pub(super) fn at_given_time(self) -> Self {
-        Self { is_time_given: true, ..self }
     }
 
     pub(in crate::serve::auth) fn is_usable(&self) -> bool {
@@ -75,21 +69,15 @@ impl SharedCounts {
     }
 
     /// Counts a request.
-    pub(in crate::serve::auth) async fn count(
-        &self,
-        account: &str,
-        key: &str,
-        now: Timestamp,
-        limits: &PlanLimits,
-    ) -> Result<Admission, CountNotKept> {
+    pub(in crate::serve::auth) async fn count(&self, used: Use<'_>) -> Result<Admission, CountNotKept> {
         let Some(connection) = self.connection.load_full() else {
             self.metrics.failures.inc();
             return Err(CountNotKept);
         };
-        match self.call(account, key, now, limits).send(&connection).await {
-            Ok(Outcome { counted, is_reset }) => {
+        match call(used, self.is_time_given, &connection).await {
+            Ok((counted, is_reset)) => {
                 if is_reset {
-                    self.metrics.note_reset(account);
+                    self.metrics.note_reset(used.account);
                 }
                 Ok(counted)
             }
@@ -99,10 +87,6 @@ impl SharedCounts {
                 Err(CountNotKept)
             }
         }
-    }
-
-    fn call<'a>(&self, account: &'a str, key: &'a str, now: Timestamp, limits: &'a PlanLimits) -> Call<'a> {
-        Call { account, key, limits, now, is_now_given: self.is_time_given }
     }
 
     /// Drops the connection of a call that failed, unless it is replaced already.
@@ -188,14 +172,9 @@ impl SharedCounts {
         now: Timestamp,
         limit: u32,
     ) -> Result<(), Fault> {
-        let limits = PlanLimits {
-            rows_per_call: 0,
-            max_offset: 0,
-            window_days: 0,
-            per_minute: limit,
-            per_day: limit,
-            per_month: limit,
-        };
-        self.call(NOBODY, NOBODY, now, &limits).send(connection).await.map(|_| ())
+        let requests = Plan::Starter.limits();
+        let limits = PlanLimits { per_minute: limit, per_day: limit, per_month: limit, ..requests };
+        let of_nobody = Use { account: NOBODY, key: NOBODY, now, limits: &limits };
+        call(of_nobody, self.is_time_given, connection).await.map(|_| ())
     }
 }

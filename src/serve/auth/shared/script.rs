@@ -2,8 +2,8 @@
 
 use super::fault::{Fault, PATIENCE};
 use crate::contract::plan::PlanLimits;
-use crate::contract::usage::{StoredCounts, Usage, days_around};
-use crate::serve::auth::counted::Admission;
+use crate::contract::usage::{Usage, days_around};
+use crate::serve::auth::counted::{Admission, Use};
 use crate::serve::auth::usage_account::MAX_KEYS;
 use jiff::Timestamp;
 use redis::aio::MultiplexedConnection;
@@ -20,71 +20,43 @@ pub(super) fn hash_of(account: &str) -> String {
     format!("sunlake:usage:{{{account}}}")
 }
 
-/// A request to count.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Call<'a> {
-    pub(super) account: &'a str,
-    pub(super) key: &'a str,
-    pub(super) limits: &'a PlanLimits,
-    /// The time of this server, whose days the store gets.
-    pub(super) now: Timestamp,
-    /// Whether that is also the time to count at; otherwise it is the store's.
-    pub(super) is_now_given: bool,
+/// Counts a request in one round trip; in three where the store does not have the script yet. The store gets the days around the time of
+/// this server. It counts at its own time, or at that one where `is_now_given`. Also returns whether counts of days to come were reset.
+pub(super) async fn call(
+    used: Use<'_>,
+    is_now_given: bool,
+    connection: &MultiplexedConnection,
+) -> Result<(Admission, bool), Fault> {
+    let PlanLimits { per_minute, per_day, per_month, .. } = *used.limits;
+    let mut call = COUNT.key(hash_of(used.account));
+    if is_now_given {
+        call.arg(used.now.as_millisecond())
+    } else {
+        call.arg("")
+    };
+    call.arg(per_minute).arg(per_day).arg(per_month).arg(used.key).arg(MAX_KEYS);
+    for (day, month) in days_around(used.now) {
+        call.arg(day).arg(month);
+    }
+    // A clone shares the connection.
+    let mut connection = connection.clone();
+    let replied = call.invoke_async::<Vec<i64>>(&mut connection);
+    let reply = tokio::time::timeout(PATIENCE, replied).await.map_err(|_| Fault::Late)??;
+    outcome(&reply, used.limits).ok_or_else(|| {
+        let error = (ErrorKind::UnexpectedReturnType, "a reply that the script does not give");
+        Fault::Store(RedisError::from(error))
+    })
 }
 
-/// What a call did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Outcome {
-    pub(super) counted: Admission,
-    /// Whether counts of days to come were reset.
-    pub(super) is_reset: bool,
-}
-
-impl Call<'_> {
-    /// Counts the request in one round trip; in three where the store does not have the script yet.
-    pub(super) async fn send(&self, connection: &MultiplexedConnection) -> Result<Outcome, Fault> {
-        let PlanLimits { per_minute, per_day, per_month, .. } = *self.limits;
-        let mut call = COUNT.key(hash_of(self.account));
-        if self.is_now_given {
-            call.arg(self.now.as_millisecond())
-        } else {
-            call.arg("")
-        };
-        call.arg(per_minute).arg(per_day).arg(per_month).arg(self.key).arg(MAX_KEYS);
-        for (day, month) in days_around(self.now) {
-            call.arg(day).arg(month);
-        }
-        // A clone shares the connection.
-        let mut connection = connection.clone();
-        let replied = call.invoke_async::<Vec<i64>>(&mut connection);
-        let reply = tokio::time::timeout(PATIENCE, replied).await.map_err(|_| Fault::Late)??;
-        self.outcome(&reply).ok_or_else(|| {
-            Fault::Store(RedisError::from((
-                ErrorKind::UnexpectedReturnType,
-                "a reply that the script does not give",
-            )))
-        })
-    }
-
-    fn outcome(&self, reply: &[i64]) -> Option<Outcome> {
-        let &[now, is_admitted, is_reset, minute_since, minute, day_on, day, month_on, month] = reply else {
-            return None;
-        };
-        let count = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
-        let stored = StoredCounts {
-            minute_since,
-            minute: count(minute),
-            day_on,
-            day: count(day),
-            month_on,
-            month: count(month),
-        };
-        let (usage, now) = (Usage::of_store(&stored)?, Timestamp::from_millisecond(now).ok()?);
-        let refusal = match is_admitted {
-            1 => None,
-            _ => Some(usage.refusal(now, self.limits)?),
-        };
-        let counted = Admission { refusal, left: usage.remaining(now, self.limits) };
-        Some(Outcome { counted, is_reset: is_reset == 1 })
-    }
+fn outcome(reply: &[i64], limits: &PlanLimits) -> Option<(Admission, bool)> {
+    let &[now, is_admitted, is_reset, minute_since, minute, day_on, day, month_on, month] = reply else {
+        return None;
+    };
+    let usage = Usage::of_store([(minute_since, minute), (day_on, day), (month_on, month)])?;
+    let now = Timestamp::from_millisecond(now).ok()?;
+    let refusal = match is_admitted {
+        1 => None,
+        _ => Some(usage.refusal(now, limits)?),
+    };
+    Some((Admission { refusal, left: usage.remaining(now, limits) }, is_reset == 1))
 }

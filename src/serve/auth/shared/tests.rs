@@ -6,7 +6,7 @@ use super::redis_for_tests::Redis;
 use super::uses::last_uses;
 use crate::contract::plan::{Plan, PlanLimits};
 use crate::contract::usage::Usage;
-use crate::serve::auth::counted::{Admission, CountNotKept, UsageMetrics};
+use crate::serve::auth::counted::{Admission, CountNotKept, UsageMetrics, Use};
 use crate::serve::auth::last_use::LastUse;
 use crate::serve::auth::usage_account::MAX_KEYS;
 use jiff::{Timestamp, ToSpan};
@@ -33,7 +33,8 @@ fn now_of(redis: &Redis) -> Timestamp {
 
 /// Counts at given times, connected at `now`.
 async fn counts(redis: &Redis, now: Timestamp) -> SharedCounts {
-    let counts = SharedCounts::new(address(redis), UsageMetrics::default()).expect("counts").at_given_time();
+    let mut counts = SharedCounts::new(address(redis), UsageMetrics::default()).expect("counts");
+    counts.is_time_given = true;
     counts.begin(now).await.expect("connected");
     assert!(counts.is_usable());
     counts
@@ -54,7 +55,9 @@ async fn windows_end_at_eastern_midnight_at_a_months_end_and_when_the_clocks_cha
         let (late, early) = (at(late), at(early));
         let counts = counts(&redis, late).await;
         let limits = if is_month { limits(9, 9, 1) } else { limits(9, 1, 9) };
-        let count = async |now| counts.count(account, "key_1", now, &limits).await.expect("counted");
+        let count = async |now| {
+            counts.count(Use { account, key: "key_1", now, limits: &limits }).await.expect("counted")
+        };
         assert_eq!(count(late - 90.minutes()).await.refusal, None, "{account}");
         let refused = count(late).await;
         assert_eq!(refused.refusal.map(|refusal| refusal.retry_after_secs), Some(1), "{account}");
@@ -97,7 +100,8 @@ fn the_store_counts_refuses_and_resets_as_the_file_does() {
             let counts = counts(&redis, now).await;
             for step in steps {
                 now += jiff::SignedDuration::from_millis(step);
-                let counted = counts.count(&account, "key_1", now, &limits).await;
+                let counted =
+                    counts.count(Use { account: &account, key: "key_1", now, limits: &limits }).await;
                 assert_eq!(counted, Ok(expected(&mut usage, now, &limits)), "{now}");
             }
         });
@@ -114,12 +118,18 @@ async fn the_clock_is_the_stores_and_a_store_days_away_is_not_used() {
     own.begin(now).await.expect("connected");
     // Two servers whose clocks are hours apart agree on the minute.
     for (ahead, left) in [(0, 19), (6, 18), (-6, 17)] {
-        let counted = own.count("acme", "key_1", now + ahead.hours(), &limits).await.expect("counted");
+        let counted = own
+            .count(Use { account: "acme", key: "key_1", now: now + ahead.hours(), limits: &limits })
+            .await
+            .expect("counted");
         assert_eq!((counted.refusal, counted.left.minute), (None, left));
     }
     let since = redis.count("acme", "minute_since");
     assert!(since.abs_diff(u64::try_from(now.as_millisecond()).expect("a time")) < 60_000, "{since}");
-    assert_eq!(own.count("acme", "key_1", now - 100.hours(), &limits).await, Err(CountNotKept));
+    assert_eq!(
+        own.count(Use { account: "acme", key: "key_1", now: now - 100.hours(), limits: &limits }).await,
+        Err(CountNotKept)
+    );
     assert!(!own.is_usable());
     assert_eq!(redis.count("acme", "minute"), 3);
 }
@@ -132,9 +142,12 @@ async fn the_last_uses_of_keys_are_kept_as_long_as_the_hash() {
     let limits = PlanLimits { per_minute: 1_000, ..Plan::Agency.limits() };
     for number in 0..100 {
         let key = format!("key_{number}");
-        counts.count("many", &key, now + number.seconds(), &limits).await.expect("counted");
+        counts
+            .count(Use { account: "many", key: &key, now: now + number.seconds(), limits: &limits })
+            .await
+            .expect("counted");
     }
-    counts.count("few", "key_1", now, &limits).await.expect("counted");
+    counts.count(Use { account: "few", key: "key_1", now, limits: &limits }).await.expect("counted");
     let uses = last_uses(&address(&redis), &["many", "few", "none"]).await.expect("uses");
     assert_eq!(redis.ask("HLEN sunlake:usage:{many}").trim(), format!(":{}", MAX_KEYS + 6));
     for (account, key, last) in [
@@ -160,9 +173,20 @@ async fn a_damaged_hash_is_the_trouble_of_its_account_alone() {
     let counts = counts(&redis, now).await;
     redis.ask("SET sunlake:usage:{acme} x");
     let limits = Plan::Starter.limits();
-    assert_eq!(counts.count("acme", "key_1", now, &limits).await, Err(CountNotKept));
+    assert_eq!(
+        counts.count(Use { account: "acme", key: "key_1", now, limits: &limits }).await,
+        Err(CountNotKept)
+    );
     assert!(counts.is_usable());
-    assert_eq!(counts.count("other", "key_1", now, &limits).await.expect("counted").left.minute, 19);
+    assert_eq!(
+        counts
+            .count(Use { account: "other", key: "key_1", now, limits: &limits })
+            .await
+            .expect("counted")
+            .left
+            .minute,
+        19
+    );
 }
 
 #[tokio::test]

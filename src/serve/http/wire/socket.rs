@@ -3,6 +3,7 @@
 use super::bare_answer::better_answer;
 use super::tls::Stream;
 use super::waiting::Signs;
+use hyper::body::{Buf, Bytes};
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -29,8 +30,8 @@ pub(in crate::serve::http) struct Socket {
     request: Vec<u8>,
     /// Runs while a write waits.
     write_timeout: Option<Pin<Box<Sleep>>>,
-    /// An answer of the socket's own, and the number of its bytes sent.
-    substitute: Option<(Vec<u8>, usize)>,
+    /// What is still to be sent of an answer of the socket's own.
+    substitute: Bytes,
     /// Set with such an answer: closing while the client still sends would discard the answer.
     lingering: Option<Lingering>,
 }
@@ -49,7 +50,7 @@ impl Socket {
             signs,
             request: Vec::new(),
             write_timeout: None,
-            substitute: None,
+            substitute: Bytes::new(),
             lingering: None,
         }
     }
@@ -68,24 +69,15 @@ impl Socket {
             return written;
         }
         let timeout = self.write_timeout.get_or_insert_with(|| Box::pin(sleep(WRITE_TIMEOUT)));
-        match timeout.as_mut().poll(cx) {
-            Poll::Ready(()) => Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client reads nothing"))),
-            Poll::Pending => Poll::Pending,
-        }
+        timeout.as_mut().poll(cx).map(|()| Err(Error::new(ErrorKind::TimedOut, "the client reads nothing")))
     }
 
     fn poll_substitute(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        while let Some((answer, sent)) = &mut self.substitute {
-            if *sent == answer.len() {
-                self.substitute = None;
-                break;
-            }
-            let written = Pin::new(&mut self.stream).poll_write(cx, &answer[*sent..]);
-            if let Poll::Ready(Ok(count)) = &written {
-                *sent += count;
-            }
-            if ready!(self.with_write_timeout(cx, written))? == 0 {
-                return Poll::Ready(Err(ErrorKind::WriteZero.into()));
+        while !self.substitute.is_empty() {
+            let written = Pin::new(&mut self.stream).poll_write(cx, &self.substitute);
+            match ready!(self.with_write_timeout(cx, written))? {
+                0 => return Poll::Ready(Err(ErrorKind::WriteZero.into())),
+                sent => self.substitute.advance(sent),
             }
         }
         Poll::Ready(Ok(()))
@@ -94,15 +86,11 @@ impl Socket {
     /// Whether these bytes are a bare answer. They then count as written, and the next flush sends the substitute.
     fn replace_bare(&mut self, bytes: &[u8]) -> bool {
         let better = better_answer(bytes, &self.request, &self.docs_url);
-        let is_bare = better.is_some();
-        if let Some(answer) = better {
-            self.send_instead(answer);
-        }
-        is_bare
+        better.map(|answer| self.send_instead(answer)).is_some()
     }
 
     fn send_instead(&mut self, answer: Vec<u8>) {
-        self.substitute = Some((answer, 0));
+        self.substitute = answer.into();
         self.lingering = Some(Lingering { until: Box::pin(sleep(LINGER_TIMEOUT)), discarded: 0 });
     }
 

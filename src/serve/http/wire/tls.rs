@@ -7,16 +7,13 @@ use arc_swap::ArcSwap;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use std::io::{self, IoSlice};
+use std::io;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 
 /// A client that has not completed its handshake by then is dropped.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(8);
@@ -86,37 +83,47 @@ fn seen(pair: &Result<Pair, TlsError>) -> Seen {
     }
 }
 
-/// The certificate of a server.
+/// The certificate of a server. A new pair of files is used for connections from then on.
 pub(crate) struct Tls {
     files: TlsFiles,
     config: ArcSwap<ServerConfig>,
+    looks: Mutex<Looks>,
 }
 
 impl Tls {
     /// Reads the files for the first time.
-    pub(crate) fn open(files: TlsFiles) -> Result<(Arc<Self>, TlsWatch), TlsError> {
+    pub(crate) fn open(files: TlsFiles) -> Result<Arc<Self>, TlsError> {
         let pair = files.read()?;
         let config = ArcSwap::new(files.config(&pair)?);
         let seen = seen(&Ok(pair));
-        let tls = Arc::new(Self { files, config });
-        let looks = Looks { last: seen.clone(), settled: seen, is_refused: false };
-        Ok((Arc::clone(&tls), TlsWatch { tls, looks: Mutex::new(looks) }))
+        let looks = Mutex::new(Looks { last: seen.clone(), settled: seen, is_refused: false });
+        Ok(Arc::new(Self { files, config, looks }))
     }
 
     /// The connection of a client, once its handshake is done.
     pub(in crate::serve::http) async fn accept(&self, stream: TcpStream) -> io::Result<Stream> {
         let handshake = TlsAcceptor::from(self.config.load_full()).accept(stream);
         match tokio::time::timeout(HANDSHAKE_TIMEOUT, handshake).await {
-            Ok(accepted) => accepted.map(|stream| Stream::Tls(Box::new(stream))),
+            Ok(accepted) => Ok(Box::new(accepted?)),
             Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the TLS handshake took too long")),
         }
     }
-}
 
-/// Follows the files of a certificate: a new pair is used for connections from then on.
-pub(crate) struct TlsWatch {
-    tls: Arc<Tls>,
-    looks: Mutex<Looks>,
+    /// Uses a new pair, if it can be used.
+    fn is_refused(&self, pair: Result<Pair, TlsError>, metrics: &Metrics) -> bool {
+        match pair.and_then(|pair| self.files.config(&pair)) {
+            Ok(config) => {
+                self.config.store(config);
+                tracing::info!("the certificate has changed");
+                false
+            }
+            Err(error) => {
+                metrics.failed_reloads.inc();
+                tracing::warn!(%error, "the certificate has changed and cannot be used; the old one is still sent");
+                true
+            }
+        }
+    }
 }
 
 struct Looks {
@@ -128,12 +135,12 @@ struct Looks {
     is_refused: bool,
 }
 
-impl Watch for TlsWatch {
+impl Watch for Tls {
     const NAME: &'static str = "reading the certificate";
     const DEADLINE: Duration = Duration::from_secs(5);
 
     fn poll(&self, site: &Site) {
-        let pair = self.tls.files.read();
+        let pair = self.files.read();
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         if looks.has_news(seen(&pair)) {
             looks.is_refused = self.is_refused(pair, &site.metrics);
@@ -156,80 +163,13 @@ impl Looks {
     }
 }
 
-impl TlsWatch {
-    /// Uses a new pair, if it can be used.
-    fn is_refused(&self, pair: Result<Pair, TlsError>, metrics: &Metrics) -> bool {
-        match pair.and_then(|pair| self.tls.files.config(&pair)) {
-            Ok(config) => {
-                self.tls.config.store(config);
-                tracing::info!("the certificate has changed");
-                false
-            }
-            Err(error) => {
-                metrics.failed_reloads.inc();
-                tracing::warn!(%error, "the certificate has changed and cannot be used; the old one is still sent");
-                true
-            }
-        }
-    }
+/// What can be read and written as the connection of a client.
+pub(in crate::serve::http) trait ReadWrite:
+    AsyncRead + AsyncWrite + Send + Unpin
+{
 }
 
-/// The connection of a client.
-pub(in crate::serve::http) enum Stream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
-}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> ReadWrite for S {}
 
-impl AsyncRead for Stream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_read(cx, into),
-            Self::Tls(stream) => Pin::new(stream).poll_read(cx, into),
-        }
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Self::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
-        }
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        pieces: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
-            Self::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
-        }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        match self {
-            Self::Plain(stream) => stream.is_write_vectored(),
-            Self::Tls(stream) => stream.is_write_vectored(),
-        }
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
-        }
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
-    }
-}
+/// The connection of a client: plain, or with TLS.
+pub(in crate::serve::http) type Stream = Box<dyn ReadWrite>;

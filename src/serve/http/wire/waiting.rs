@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep};
 
 /// A request's head must arrive within this time, the first one counted from the connection's beginning.
 pub(in crate::serve::http) const HEAD_TIMEOUT: Duration = Duration::from_secs(8);
@@ -46,68 +46,47 @@ impl Signs {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wait {
-    /// For the rest of a head.
-    Head,
-    /// For the next request.
-    Next,
-    /// For nothing: the time of a request under way is not limited here.
-    Nothing,
-}
-
 /// The wait of a connection for its client.
 struct Waiting {
     signs: Signs,
-    seen: u64,
-    wait: Wait,
+    /// The turns at the last look, and whether a head was waited for.
+    seen: (u64, bool),
     keep_alive: Duration,
-    /// Kept for the next wait: to push the end of a sleep back costs little.
-    sleep: Option<Pin<Box<Sleep>>>,
-    is_timed: bool,
+    /// Ends when the client has had its time. It is kept for the next wait: to push its end back costs little.
+    sleep: Pin<Box<Sleep>>,
 }
 
 impl Waiting {
-    const fn new(signs: Signs, keep_alive: Duration) -> Self {
-        Self { signs, seen: 0, wait: Wait::Head, keep_alive, sleep: None, is_timed: false }
+    fn new(signs: Signs, keep_alive: Duration) -> Self {
+        Self { signs, seen: (0, true), keep_alive, sleep: Box::pin(sleep(HEAD_TIMEOUT)) }
     }
 
     /// Ready when the client has had its time.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.follow();
+        let is_new = self.follow();
         let Some(limit) = self.limit() else { return Poll::Pending };
-        if !std::mem::replace(&mut self.is_timed, true) {
-            let end = Instant::now() + limit;
-            match &mut self.sleep {
-                Some(sleep) => sleep.as_mut().reset(end),
-                None => self.sleep = Some(Box::pin(sleep_until(end))),
-            }
+        if is_new {
+            self.sleep.as_mut().reset(Instant::now() + limit);
         }
-        self.sleep.as_mut().map_or(Poll::Pending, |sleep| sleep.as_mut().poll(cx))
+        self.sleep.as_mut().poll(cx)
     }
 
-    /// How long the client has for what is waited for.
+    /// How long the client has for the rest of a head or for the next request; the time of a request under way is not limited here.
     const fn limit(&self) -> Option<Duration> {
-        match self.wait {
-            Wait::Head => Some(HEAD_TIMEOUT),
-            Wait::Next => Some(self.keep_alive),
-            Wait::Nothing => None,
+        match self.seen {
+            (turns, _) if !turns.is_multiple_of(2) => None,
+            (_, true) => Some(HEAD_TIMEOUT),
+            (_, false) => Some(self.keep_alive),
         }
     }
 
-    fn follow(&mut self) {
+    /// Whether something else is waited for than at the last look.
+    fn follow(&mut self) -> bool {
         let Shared { turns, is_heard, .. } = &*self.signs.0;
         let turns = turns.load(Ordering::Relaxed);
-        let is_heard = is_heard.load(Ordering::Relaxed);
-        let wait = match (turns, turns.is_multiple_of(2)) {
-            (_, false) => Wait::Nothing,
-            (0, true) => Wait::Head,
-            (_, true) if is_heard => Wait::Head,
-            (_, true) => Wait::Next,
-        };
-        if (turns, wait) != (self.seen, self.wait) {
-            (self.seen, self.wait, self.is_timed) = (turns, wait, false);
-        }
+        // The first head is waited for from the beginning.
+        let now = (turns, turns == 0 || is_heard.load(Ordering::Relaxed));
+        std::mem::replace(&mut self.seen, now) != now
     }
 }
 
@@ -136,29 +115,29 @@ mod tests {
 
     const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
-    #[test]
-    fn a_head_has_8_seconds_the_next_request_its_own_time_and_an_answer_any() {
+    #[tokio::test]
+    async fn a_head_has_8_seconds_the_next_request_its_own_time_and_an_answer_any() {
         let signs = Signs::default();
         let mut waiting = Waiting::new(signs.clone(), KEEP_ALIVE);
         let mut limit = || {
-            waiting.follow();
-            (waiting.limit(), std::mem::replace(&mut waiting.is_timed, true))
+            let is_new = waiting.follow();
+            (waiting.limit(), is_new)
         };
-        assert_eq!(limit(), (Some(HEAD_TIMEOUT), false));
+        assert_eq!(limit(), (Some(HEAD_TIMEOUT), false), "it has them from the beginning");
         assert!(signs.hear());
-        assert_eq!(limit(), (Some(HEAD_TIMEOUT), true), "more bytes of a head do not give it more time");
+        assert_eq!(limit(), (Some(HEAD_TIMEOUT), false), "more bytes of a head do not give it more time");
         signs.turn();
         assert!(!signs.hear(), "its body came");
         assert_eq!(limit().0, None, "a request is answered");
         signs.turn();
-        assert_eq!(limit(), (Some(KEEP_ALIVE), false));
+        assert_eq!(limit(), (Some(KEEP_ALIVE), true));
         signs.hear();
-        assert_eq!(limit(), (Some(HEAD_TIMEOUT), false));
         assert_eq!(limit(), (Some(HEAD_TIMEOUT), true));
+        assert_eq!(limit(), (Some(HEAD_TIMEOUT), false));
         // A complete request between two looks.
         (0..2).for_each(|_| signs.turn());
-        assert_eq!(limit(), (Some(KEEP_ALIVE), false));
+        assert_eq!(limit(), (Some(KEEP_ALIVE), true));
         (0..2).for_each(|_| signs.turn());
-        assert_eq!(limit(), (Some(KEEP_ALIVE), false));
+        assert_eq!(limit(), (Some(KEEP_ALIVE), true));
     }
 }
