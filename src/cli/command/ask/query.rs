@@ -10,6 +10,7 @@ use crate::cli::context::open_lake::{open_lake, require_snapshot, snapshot_numbe
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::words::print_bytes;
 use crate::cli::session::Session;
+use crate::contract::escape::{escaped, on_one_line};
 use crate::lake::{Commit, Lake};
 use crate::pipeline::PipelineError;
 use serde_json::Value;
@@ -45,7 +46,7 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
         let rows = |sql| rows_of(session, &Question { sql, ..question }).ok();
         for hint in hints(&question.sql, has_found, &rows) {
             // The rows are on stdout: a program that reads them is not disturbed.
-            let _ = writeln!(io::stderr(), "hint: {hint}");
+            let _ = writeln!(io::stderr(), "hint: {}", escaped(&on_one_line(&hint), &[]));
         }
     }
     Ok(exit::DONE)
