@@ -37,6 +37,10 @@ fn run() -> ExitCode {
         );
         return ExitCode::from(sunlake::cli::exit::SETTINGS);
     }
+    if let Some(given) = not_text(std::env::args_os(), std::env::vars_os()) {
+        eprintln!("error: {given} is not text in UTF-8\nhint: give the file or folder another name");
+        return ExitCode::from(sunlake::cli::exit::USAGE);
+    }
     let line = without_empty_variables(command_line(), &is_empty);
     let matches = line.try_get_matches().unwrap_or_else(|error| match explain(&error) {
         Some(text) => {
@@ -70,6 +74,20 @@ fn run() -> ExitCode {
         }
     };
     ExitCode::from(runtime.block_on(carry_out(cli, &world)))
+}
+
+/// An argument, or the name of a variable of this program, that is no text. The value of a variable may be a key, so it is not shown.
+fn not_text(
+    mut arguments: impl Iterator<Item = OsString>,
+    mut variables: impl Iterator<Item = (OsString, OsString)>,
+) -> Option<String> {
+    let is_text = |given: &OsStr| given.to_str().is_some();
+    let is_ours = |name: &OsStr| name.to_string_lossy().starts_with("SUNLAKE_");
+    let argument = arguments.find(|argument| !is_text(argument)).map(|argument| format!("{argument:?}"));
+    argument.or_else(|| {
+        let (name, _) = variables.find(|(name, value)| is_ours(name) && !is_text(value))?;
+        Some(name.to_string_lossy().into_owned())
+    })
 }
 
 /// This program once more in its own place, without some variables. Returns only if that fails.

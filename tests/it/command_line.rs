@@ -3,6 +3,8 @@
 use crate::mistakes::says;
 use crate::support::command::Sunlake;
 use crate::support::scratch::Scratch;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 #[test]
 fn flags_from_another_place_say_which() {
@@ -23,6 +25,7 @@ fn flags_from_another_place_say_which() {
             "error: --dry-run: there is no such flag here\n\
              hint: see what a run would request and cost: `sunlake plan PIPELINE`\n",
         ),
+        ("export -- csv out", "error: unexpected argument 'csv' found\nhint: see `sunlake export --help`\n"),
         (
             "snapshot show newest",
             "error: invalid value 'newest' for '<SNAPSHOT>'\n\
@@ -207,6 +210,23 @@ fn a_command_line_with_a_word_wrong_missing_or_too_much_says_which() {
     ] {
         says(&scratch, line, 2, &format!("error: {text}\n"));
     }
+}
+
+/// A path is shown, and is in JSON, SQL and links.
+#[test]
+fn what_is_no_text_is_refused_and_the_value_of_a_variable_is_not_shown() {
+    let odd = OsStr::from_bytes(b"l\xffke");
+    for command in [&["status", "--lake"][..], &["export", "csv"], &["report", "--json", "--lake"], &["init"]]
+    {
+        let arguments: Vec<&OsStr> = command.iter().map(OsStr::new).chain([odd]).collect();
+        let done = Sunlake::new(arguments).finish().exits(2);
+        assert_eq!(
+            done.stderr,
+            "error: \"l\\xFFke\" is not text in UTF-8\nhint: give the file or folder another name\n"
+        );
+    }
+    let done = Sunlake::new(["status"]).env_os("SUNLAKE_API_KEY", odd).finish().exits(2);
+    assert!(done.stderr.starts_with("error: SUNLAKE_API_KEY is not text in UTF-8\n"), "{}", done.shown());
 }
 
 #[test]

@@ -113,7 +113,12 @@ fn of_a_word(error: &Error, command: &str) -> Option<Explained> {
             let word = word(ContextKind::InvalidArg)?;
             let is_flag = word.starts_with('-');
             let is_near = error.get(ContextKind::SuggestedArg).is_some();
-            if is_flag { of_flag(word, command, is_near) } else { of_word(word, command) }
+            match command {
+                _ if is_flag => of_flag(word, command, is_near),
+                "run" | "plan" | "query" => of_word(word, command),
+                // After `--`, a command's own name is one, too.
+                _ => None,
+            }
         }
         ErrorKind::InvalidSubcommand => of_word(word(ContextKind::InvalidSubcommand)?, command),
         _ => None,

@@ -87,6 +87,12 @@ impl Sunlake {
         self
     }
 
+    /// With a variable whose value may be no text.
+    pub(crate) fn env_os(mut self, name: &str, value: &std::ffi::OsStr) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
     /// Without a variable that this process has.
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.command.env_remove(name);
