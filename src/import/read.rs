@@ -98,15 +98,20 @@ pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Read
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(files[*at].bytes));
     let next = AtomicUsize::new(0);
-    let workers = rayon::broadcast(|thread| -> Result<Reading, SourceError> {
-        let mut worker = Worker::new(options.scratch, thread.index(), SPOOL_BYTES / thread.num_threads())?;
+    let workers = rayon::broadcast(|thread| -> Result<Option<Reading>, SourceError> {
+        // A worker holds three files open, so there are no more than files to read.
+        let threads = thread.num_threads().min(files.len().max(1));
+        if thread.index() >= threads {
+            return Ok(None);
+        }
+        let mut worker = Worker::new(options.scratch, thread.index(), SPOOL_BYTES / threads)?;
         while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
             // After an error, no thread begins another file.
             worker
                 .read(*at, &files[*at], options)
                 .inspect_err(|_| next.store(order.len(), Ordering::Relaxed))?;
         }
-        Ok(worker.finish()?)
+        Ok(Some(worker.finish()?))
     });
     let mut reading = Reading {
         files: BTreeMap::new(),
@@ -116,7 +121,7 @@ pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Read
         ids: Some(HashSet::new()),
     };
     for worker in workers {
-        reading.add(worker?);
+        worker?.into_iter().for_each(|read| reading.add(read));
     }
     Ok(reading)
 }

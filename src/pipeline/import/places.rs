@@ -62,8 +62,12 @@ pub(super) fn find_places(
     let lake = lake_places(lake, reading, folder)?;
     let (reading, keys, next) = (&*reading, keys.as_slice(), AtomicI32::new(0));
     let found = rayon::broadcast(|thread| -> io::Result<Places> {
+        let threads = thread.num_threads().min(BUCKETS as usize);
+        if thread.index() >= threads {
+            return Ok(Places::default());
+        }
         let path = folder.join(format!("events-by-month-{}", thread.index()));
-        let events = Spool::create(&path, SPOOL_BYTES / thread.num_threads())?;
+        let events = Spool::create(&path, SPOOL_BYTES / threads)?;
         let mut finding = Finding { reading, keys, lake: &lake, events, found: Places::default() };
         let buckets = iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
         for number in buckets.take_while(|number| *number < BUCKETS) {

@@ -30,8 +30,8 @@ const WITHOUT_FLAG: [(&str, &str); 17] = [
         "Certificates of the authorities to trust, in PEM, in place of the system's.",
     ),
     (
-        "TOKIO_WORKER_THREADS, POLARS_MAX_THREADS",
-        "Numbers of threads, from 1 to 1024. Other values, and other variables that begin with `POLARS_` than the next two, are not used.",
+        "TOKIO_WORKER_THREADS, POLARS_MAX_THREADS, RAYON_NUM_THREADS",
+        "Numbers of threads, from 1 to 1024; the third is that of an import. Other values, and other variables that begin with `POLARS_` than the next two, are not used.",
     ),
     (
         "POLARS_TEMP_DIR, POLARS_VERBOSE",
