@@ -8,13 +8,14 @@ use crate::table::error::TableError;
 use crate::table::order::first_unsorted;
 use crate::table::schema::{check_schema, with_field_ids};
 use crate::table::tables::Table;
-use arrow::array::RecordBatch;
+use arrow::array::{Array, ArrayRef, RecordBatch, make_array};
 use arrow::datatypes::SchemaRef;
 use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowWriter, ArrowWriterOptions, compute_leaves};
 use parquet::errors::ParquetError;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Key of an aggregate's description: the question it answers, and its columns.
 pub const ABOUT_KEY: &str = "sunlake.about";
@@ -74,7 +75,7 @@ fn write_groups(
         for batch in pieces(&rows, BATCH_ROWS) {
             let mut leaves = Vec::with_capacity(columns.len());
             for (field, column) in schema.fields().iter().zip(batch.columns()) {
-                leaves.extend(compute_leaves(field, column)?);
+                leaves.extend(compute_leaves(field, &without_empty_nulls(column))?);
             }
             let work = columns.iter_mut().zip(leaves).collect();
             shared(work, batch.num_rows(), |(column, leaf)| column.write(&leaf))?;
@@ -94,6 +95,12 @@ fn write_groups(
 fn pieces(rows: &RecordBatch, most: usize) -> impl Iterator<Item = RecordBatch> + '_ {
     let starts = (0..rows.num_rows()).step_by(most);
     starts.map(move |start| rows.slice(start, most.min(rows.num_rows() - start)))
+}
+
+/// A column of numbers, days or times without a list of nulls where none is one: a part of a column may have such a list, and its pages
+/// would then end at other rows than those of the same values in a column of their own.
+fn without_empty_nulls(column: &ArrayRef) -> ArrayRef {
+    if column.data_type().is_primitive() { make_array(column.to_data()) } else { Arc::clone(column) }
 }
 
 /// Does the work of some rows, on all cores where there are many. The results are in the order of the work.
@@ -191,6 +198,14 @@ pub(in crate::table) mod tests {
         let expected = bytes("a batch", batch(&rows[777..]));
         assert_eq!(bytes("again", batch(&rows[777..])), expected);
         assert_eq!(bytes("a part", batch(&rows).slice(777, 20_000)), expected);
+        // No null is in the part, but there is one in the batch.
+        let dissolved = |(at, row): (usize, FilingRow)| FilingRow {
+            dissolved_date: (at >= 777).then_some(row.filed_date),
+            ..row
+        };
+        let rows: Vec<FilingRow> = filings(25_777).into_iter().enumerate().map(dissolved).collect();
+        let part = batch(&rows).slice(777, 25_000);
+        assert_eq!(bytes("dissolved", part), bytes("dissolved again", batch(&rows[777..])));
     }
 
     #[test]
