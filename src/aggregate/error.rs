@@ -1,10 +1,10 @@
 //! Why an aggregate failed.
 
 use super::dialect::Refusal;
-use super::tables::of_table_error;
 use crate::contract::hint::of_io;
 use crate::table::TableError;
 use polars::error::PolarsError;
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
 /// Why an aggregate could not be read, run or written.
@@ -43,7 +43,8 @@ pub enum AggregateError {
 impl AggregateError {
     /// A file of a table that cannot be read.
     pub(super) fn of_file(path: &Path, error: TableError) -> Self {
-        Self::Read { path: path.to_owned(), source: of_table_error(error) }
+        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        Self::Read { path: path.to_owned(), source: PolarsError::ComputeError(cause.into()) }
     }
 
     /// An error of an aggregate's SQL.

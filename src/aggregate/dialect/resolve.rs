@@ -334,7 +334,10 @@ pub(super) fn order_of(by: Node, options: &sqlparser::ast::OrderByOptions) -> Or
 }
 
 fn frame(spec: &WindowSpec) -> Planned<Frame> {
-    let Some(frame) = &spec.window_frame else { return Ok(Frame::Peers) };
+    let Some(frame) = &spec.window_frame else {
+        // Without an order all rows are peers.
+        return Ok(if spec.order_by.is_empty() { Frame::Rows(None, None) } else { Frame::Peers });
+    };
     let bound = |bound: &WindowFrameBound| -> Option<Option<i64>> {
         let rows = |rows: &Option<Box<Expr>>| match rows.as_deref() {
             None => Some(None),

@@ -39,7 +39,8 @@ pub(super) fn filtered(mut rows: Rows, conditions: impl IntoIterator<Item = Node
     rows
 }
 
-/// All tables of a `FROM`, joined on the conditions that are about them; and the other conditions. A `SELECT` without tables reads one row.
+/// All tables of a `FROM`, joined on the conditions that are about them; and the other conditions. A `SELECT` without tables has one row in
+/// their place, an `EXISTS` nothing.
 pub(super) fn all_joined(
     sources: Vec<Rows>,
     mut conditions: Vec<Node>,
