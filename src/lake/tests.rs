@@ -391,5 +391,9 @@ fn new_run_deletes_only_the_leftovers_of_a_killed_run() -> Result {
     assert!(kept.iter().all(|path| root.path().join(path).is_dir()));
     assert!(root.path().join("current/filings").is_dir());
     assert_eq!(repaired_by_lock(&lake, "r4")?, Repair::default());
+    let leftover = root.path().join("snapshots/.tmp-000002-r2");
+    fs::create_dir_all(&leftover).expect("a folder");
+    drop(lake.lock("r5", "test")?);
+    assert!(!leftover.try_exists().expect("a look"));
     Ok(())
 }

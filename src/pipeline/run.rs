@@ -70,8 +70,15 @@ fn give_up(lake: &Lake, mut record: RunRecord) -> Result<()> {
     Ok(lake.run(&record.run_id)?.close(&mut record)?)
 }
 
-/// Begins or resumes a run. The account's limits are requested for the first run of this process if it is new, else only if they were not
-/// on this day.
+/// The account's limits: requested for the first run of this process if it is new, else only if they were not on this day.
+async fn limits(client: &Client, is_new: bool) -> Result<Allowance, ClientError> {
+    if is_new && client.budget().sent() == 0 {
+        return Ok(client.account().await?.limits.into());
+    }
+    client.caps().await
+}
+
+/// Begins or resumes a run.
 async fn one_run(
     pipeline: &Pipeline,
     context: &RunContext,
@@ -90,11 +97,7 @@ async fn one_run(
     let day_has_turned = |error: &ClientError| {
         matches!(error, ClientError::Refused { status: 403, .. }) && eastern_day((context.now)()) != began_on
     };
-    let caps = if is_new && client.budget().sent() == 0 {
-        client.account().await.map(|account| account.limits.into())
-    } else {
-        client.caps().await
-    };
+    let caps = limits(client, is_new).await;
     progress.report(Event::Begun(lake.run(&record.run_id)?.path()));
     let mut summary = RunSummary { requests: before.at_start(client), ..RunSummary::of(&record) };
     progress.report(Event::Spent(&summary.requests));

@@ -123,7 +123,9 @@ impl<'a> Job<'a> {
             confirm(&lines(|text| run_text::price(text, &price)), lake)?;
         }
         let summary = self
-            .with_source(lake, async |context, api| Ok(crate::pipeline::run(self.pipeline, context, api).await?))
+            .with_source(lake, async |context, api| {
+                Ok(crate::pipeline::run(self.pipeline, context, api).await?)
+            })
             .await?;
         tracing::info!(
             outcome = summary.outcome.name(),
@@ -148,7 +150,8 @@ impl<'a> Job<'a> {
     }
 
     async fn price(&self, lake: &Lake) -> Result<Price, CommandError> {
-        self.with_source(lake, async |context, api| Ok(estimate::price(self.pipeline, context, api).await?)).await
+        self.with_source(lake, async |context, api| Ok(estimate::price(self.pipeline, context, api).await?))
+            .await
     }
 
     /// Runs `work` with the source of the pipeline, and stops it on a signal. Starts the embedded API if the pipeline reads it.
@@ -235,8 +238,8 @@ fn locked(facts: &Mutex<Facts>) -> MutexGuard<'_, Facts> {
     facts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The first signal stops the requests; the next ends the process, which loses nothing that was committed. An import has no requests, and
-/// no pages to keep: its first signal ends it, and the next one begins anew.
+/// The first signal stops the requests; the next ends the process, which loses nothing that was committed. An import has no requests and no
+/// pages to keep: its first signal ends it, and the next import begins anew.
 fn stop_on_signals(requests: Option<StopSwitch>) -> Result<(), CommandError> {
     let mut signals = Signals::listen()?;
     tokio::spawn(async move {

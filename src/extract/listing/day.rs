@@ -35,7 +35,7 @@ pub(crate) struct DayReading {
     pub(crate) whole: bool,
 }
 
-/// A day whose rows, read now or known before, match its total.
+/// A day that is complete: all its rows were read, or those read now and known before match its total.
 pub(crate) fn complete_day(reader: &Reader<'_, '_>, day: Date) -> DayReading {
     let rows = reader.range.seen.count_on(day);
     let whole = reader.range.seen.shown_on(day).count() as u64 == rows;

@@ -148,7 +148,7 @@ impl Storage {
     pub(crate) fn discard(&self, path: &Path) {
         let deleted = if path.is_dir() { self.remove_dir_all(path) } else { self.remove_file(path) };
         if let Err(error) = deleted {
-            tracing::debug!(path = %path.display(), %error, "a temporary file stays until the next repair");
+            tracing::debug!(path = %path.display(), %error, "what nobody needs stays until the next repair");
         }
     }
 

@@ -253,8 +253,8 @@ impl ChunkUpload {
         Self { backend, folder, stored, uploaded: 0 }
     }
 
-    /// Uploads the segments of an archive that are not in the store. A chunk's name has its digest, so 2 machines that resume the same
-    /// run never overwrite each other's pages.
+    /// Uploads the segments of an archive that are not in the store; the first are those of the call before. A chunk's name has its digest,
+    /// so 2 machines that resume the same run never overwrite each other's pages.
     pub(crate) fn upload(&mut self, segments: &[PathBuf]) -> Result<(), LakeError> {
         for segment in segments.iter().skip(self.uploaded) {
             let name = chunk_name(segment)?;
