@@ -4,7 +4,7 @@ use super::coerce::{arithmetic, as_letter, call, case, cast_as, folded, same_kin
 use super::functions as f;
 use super::node::{Frame, Function, Node, Order, Seen, Window};
 use super::reduce::{REDUCES, Reduce};
-use super::refusal::{ALIKE, Planned, not_here, unknown, wrong};
+use super::refusal::{ALIKE, Result, not_here, unknown, wrong};
 use super::value::{Cell, Kind};
 use crate::contract::hint::nearest;
 use sqlparser::ast::BinaryOperator;
@@ -26,7 +26,7 @@ const OTHERS: [(&[&str], &str); 6] = [
 const LISTS: [&str; 5] = ["array_agg", "group_concat", "list", "listagg", "string_agg"];
 
 /// A function of one row.
-pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
+pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Result<Node> {
     let text = |node: &Node| {
         if let Node::Literal(Cell::Text(text), _) = node { text.to_lowercase() } else { String::new() }
     };
@@ -62,7 +62,7 @@ pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Planned<Node> {
 }
 
 /// Refuses a function that other programs have, before its arguments are looked at.
-pub(super) fn refuse_other(name: &str) -> Planned<()> {
+pub(super) fn refuse_other(name: &str) -> Result<()> {
     if LISTS.contains(&name) {
         return not_here(format_args!("the function {name}"));
     }
@@ -72,7 +72,7 @@ pub(super) fn refuse_other(name: &str) -> Planned<()> {
     }
 }
 
-fn no_function<T>(name: &str) -> Planned<T> {
+fn no_function<T>(name: &str) -> Result<T> {
     let ours = f::FUNCTIONS.iter().flat_map(|function| function.names);
     let known: Vec<&str> = ours.chain(REDUCES.iter().flat_map(|(names, ..)| *names)).copied().collect();
     match nearest(name, known.iter().copied(), ALIKE) {
@@ -82,7 +82,7 @@ fn no_function<T>(name: &str) -> Planned<T> {
 }
 
 /// A number to some decimal places.
-fn round(mut args: Vec<Node>) -> Planned<Node> {
+fn round(mut args: Vec<Node>) -> Result<Node> {
     let places = if args.len() == 2 { args.pop() } else { None };
     let of = args.pop().unwrap_or(Node::int(0));
     let wanted = places.as_ref().map_or(Some(0), Node::number);
@@ -107,7 +107,7 @@ fn round(mut args: Vec<Node>) -> Planned<Node> {
 }
 
 /// A number to an integer.
-fn to_unit(of: Node, exact: &'static Function, doubles: &'static Function) -> Planned<Node> {
+fn to_unit(of: Node, exact: &'static Function, doubles: &'static Function) -> Result<Node> {
     match of.kind() {
         Kind::Integer => Ok(of),
         Kind::Decimal(places) => {
@@ -124,7 +124,7 @@ pub(super) fn reduce(
     args: &[Node],
     is_distinct: bool,
     filter: Option<Node>,
-) -> Planned<Option<Node>> {
+) -> Result<Option<Node>> {
     let known = REDUCES.iter().find(|(names, ..)| names.contains(&name));
     let Some((_, takes, reduce)) = known else { return Ok(None) };
     let only_if = |of: Node| match &filter {
@@ -173,8 +173,8 @@ pub(super) fn window(
     by: Vec<Node>,
     order: Vec<Order>,
     frame: Frame,
-) -> Planned<Node> {
-    let lag = |args: &mut Vec<Node>, sign: i64| -> Planned<Seen> {
+) -> Result<Node> {
+    let lag = |args: &mut Vec<Node>, sign: i64| -> Result<Seen> {
         let rows = if args.len() > 1 { args.remove(1).number() } else { Some(1) };
         let Some(rows) = rows else {
             return not_here(format_args!("{name} by a number of rows that is no literal"));

@@ -3,7 +3,7 @@
 use super::convert::{cast_cell, day_of};
 use super::functions as f;
 use super::node::{Function, Id, Node, Set};
-use super::refusal::{Planned, not_here, wrong};
+use super::refusal::{Result, not_here, wrong};
 use super::value::{Cell, Cells, Kind, MOST_PLACES, column_of};
 use polars::prelude::{DataFrame, IntoLazy as _, NamedFrom as _, Series};
 use sqlparser::ast::BinaryOperator;
@@ -16,7 +16,7 @@ const QUOTES: &str = "a text is in single quotes, a number in none: zip = '33101
 const MOST_COMPARED: usize = 12;
 
 /// A call with its arguments in the types that the function takes.
-pub(super) fn call(function: &'static Function, given: Vec<Node>) -> Planned<Node> {
+pub(super) fn call(function: &'static Function, given: Vec<Node>) -> Result<Node> {
     let name = function.names[0];
     let letters: Vec<char> = function.takes.chars().filter(|letter| !"?*".contains(*letter)).collect();
     let least = function.takes.find('?').unwrap_or(letters.len());
@@ -26,7 +26,7 @@ pub(super) fn call(function: &'static Function, given: Vec<Node>) -> Planned<Nod
     }
     let letter = |at: usize| letters[at.min(letters.len() - 1)];
     let typed = given.into_iter().enumerate().map(|(at, node)| as_letter(node, letter(at), name));
-    let mut parts = typed.collect::<Planned<Vec<_>>>()?;
+    let mut parts = typed.collect::<Result<Vec<_>>>()?;
     // Values of one type, which the result may have too.
     let places: Vec<usize> = (0..parts.len()).filter(|at| "an".contains(letter(*at))).collect();
     let common = same_kind(places.iter().map(|at| parts[*at].clone()).collect())?;
@@ -69,7 +69,7 @@ fn column_first(function: &'static Function, mut parts: Vec<Node>) -> (&'static 
 }
 
 /// An argument in the type of a letter.
-pub(super) fn as_letter(node: Node, letter: char, name: &str) -> Planned<Node> {
+pub(super) fn as_letter(node: Node, letter: char, name: &str) -> Result<Node> {
     let kind = node.kind();
     let refuse = |what: &str, form: &str| wrong(format!("{name} takes {what}, not {}", kind.name()), form);
     match (letter, kind) {
@@ -94,7 +94,7 @@ pub(super) fn as_letter(node: Node, letter: char, name: &str) -> Planned<Node> {
 }
 
 /// Values in the type that holds all of them. A literal text is read as what the others are.
-pub(super) fn same_kind(nodes: Vec<Node>) -> Planned<Vec<Node>> {
+pub(super) fn same_kind(nodes: Vec<Node>) -> Result<Vec<Node>> {
     let is_text = |node: &Node| matches!(node, Node::Literal(_, Kind::Text));
     let is_read = nodes.iter().any(|node| !matches!(node.kind(), Kind::Text | Kind::Null));
     let mut common = Kind::Null;
@@ -112,7 +112,7 @@ pub(super) fn same_kind(nodes: Vec<Node>) -> Planned<Vec<Node>> {
 }
 
 /// What is wrong with values of types that have nothing in common.
-fn unlike<T>(nodes: &[Node]) -> Planned<T> {
+fn unlike<T>(nodes: &[Node]) -> Result<T> {
     let number = nodes.iter().find(|node| node.kind().is_number());
     let has = |kind: Kind| nodes.iter().any(|node| node.kind() == kind);
     match number {
@@ -133,7 +133,7 @@ fn unlike<T>(nodes: &[Node]) -> Planned<T> {
 }
 
 /// A literal, read as a value of another type.
-pub(super) fn constant_as(node: &Node, kind: Kind) -> Planned<Node> {
+pub(super) fn constant_as(node: &Node, kind: Kind) -> Result<Node> {
     match node {
         Node::Literal(Cell::Null, _) => Ok(Node::Literal(Cell::Null, kind)),
         Node::Literal(text, Kind::Text) => {
@@ -152,7 +152,7 @@ pub(super) fn constant_as(node: &Node, kind: Kind) -> Planned<Node> {
     }
 }
 
-pub(super) fn cast_as(node: Node, to: Kind, bits: u8, tries: bool) -> Planned<Node> {
+pub(super) fn cast_as(node: Node, to: Kind, bits: u8, tries: bool) -> Result<Node> {
     let from = node.kind();
     let is_possible = match (from, to) {
         (from, to) if from == to && (bits == 64 || from != Kind::Integer) => return Ok(node),
@@ -178,11 +178,11 @@ pub(super) fn cast_as(node: Node, to: Kind, bits: u8, tries: bool) -> Planned<No
 }
 
 /// A value as text.
-pub(super) fn shown(node: Node) -> Planned<Node> {
+pub(super) fn shown(node: Node) -> Result<Node> {
     cast_as(node, Kind::Text, 64, false)
 }
 
-pub(super) fn to_bool(node: Node) -> Planned<Node> {
+pub(super) fn to_bool(node: Node) -> Result<Node> {
     match node.kind() {
         Kind::Bool => Ok(node),
         Kind::Null | Kind::Integer => cast_as(node, Kind::Bool, 64, false),
@@ -190,15 +190,15 @@ pub(super) fn to_bool(node: Node) -> Planned<Node> {
     }
 }
 
-pub(super) fn not(of: Node) -> Planned<Node> {
+pub(super) fn not(of: Node) -> Result<Node> {
     call(&f::NOT, vec![of])
 }
 
-pub(super) fn negated_if(is: bool, of: Node) -> Planned<Node> {
+pub(super) fn negated_if(is: bool, of: Node) -> Result<Node> {
     if is { not(of) } else { Ok(of) }
 }
 
-pub(super) fn arithmetic(op: &BinaryOperator, one: Node, other: Node) -> Planned<Node> {
+pub(super) fn arithmetic(op: &BinaryOperator, one: Node, other: Node) -> Result<Node> {
     use BinaryOperator::{Minus, Multiply, Plus};
     let is_day = |node: &Node| node.kind() == Kind::Day;
     match (op, is_day(&one), is_day(&other)) {
@@ -239,7 +239,7 @@ pub(super) fn arithmetic(op: &BinaryOperator, one: Node, other: Node) -> Planned
     }
 }
 
-pub(super) fn case(cases: Vec<(Node, Node)>, other: Option<Node>) -> Planned<Node> {
+pub(super) fn case(cases: Vec<(Node, Node)>, other: Option<Node>) -> Result<Node> {
     let (conditions, mut values): (Vec<Node>, Vec<Node>) = cases.into_iter().unzip();
     values.push(other.unwrap_or(Node::Literal(Cell::Null, Kind::Null)));
     let mut values = same_kind(values)?;
@@ -248,7 +248,7 @@ pub(super) fn case(cases: Vec<(Node, Node)>, other: Option<Node>) -> Planned<Nod
     folded(Node::Case(conditions.into_iter().zip(values).collect(), Box::new(other), kind))
 }
 
-pub(super) fn in_list(of: Node, list: Vec<Node>) -> Planned<Node> {
+pub(super) fn in_list(of: Node, list: Vec<Node>) -> Result<Node> {
     if list.len() <= MOST_COMPARED || !list.iter().all(|node| matches!(node, Node::Literal(..))) {
         let mut equal = list.into_iter().map(|node| call(&f::EQ, vec![of.clone(), node]));
         let first = equal.next().unwrap_or(Ok(Node::bool(false)))?;
@@ -266,7 +266,7 @@ pub(super) fn in_list(of: Node, list: Vec<Node>) -> Planned<Node> {
 }
 
 /// Whether a value is among others of one type.
-pub(super) fn in_cells(of: Node, cells: &[Cell<'static>], kind: Kind) -> Planned<Node> {
+pub(super) fn in_cells(of: Node, cells: &[Cell<'static>], kind: Kind) -> Result<Node> {
     // As of a column: a literal text would be read as what it is compared with.
     let mut pair = same_kind(vec![of, Node::Column("values".into(), kind)])?;
     let of = pair.swap_remove(0);
@@ -282,7 +282,7 @@ pub(super) fn in_cells(of: Node, cells: &[Cell<'static>], kind: Kind) -> Planned
 }
 
 /// The value of an expression that has only literals, as one.
-pub(super) fn folded(node: Node) -> Planned<Node> {
+pub(super) fn folded(node: Node) -> Result<Node> {
     let is_open = |node: &Node| matches!(node, Node::Column(..) | Node::Reduce(..) | Node::Window(_));
     if node.has(&is_open) {
         return Ok(node);

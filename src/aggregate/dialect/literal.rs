@@ -1,12 +1,12 @@
 //! Literals and the names of types.
 
 use super::node::Node;
-use super::refusal::{Planned, not_here, wrong};
+use super::refusal::{Result, not_here, wrong};
 use super::value::{Cell, Kind, MOST_PLACES};
 use sqlparser::ast::{DataType, Value};
 
 /// A literal.
-pub(super) fn literal(value: &Value) -> Planned<Node> {
+pub(super) fn literal(value: &Value) -> Result<Node> {
     Ok(match value {
         Value::Null => Node::Literal(Cell::Null, Kind::Null),
         Value::Boolean(of) => Node::bool(*of),
@@ -34,7 +34,7 @@ pub(super) fn literal(value: &Value) -> Planned<Node> {
 }
 
 /// A type of SQL, and its bits if it is of whole numbers.
-pub(super) fn kind_of(of: &DataType) -> Planned<(Kind, u8)> {
+pub(super) fn kind_of(of: &DataType) -> Result<(Kind, u8)> {
     let name = of.to_string().to_uppercase();
     let places = |text: &str| match text.trim_end_matches(')').split_once(',') {
         Some((_, places)) => places.trim().parse::<u8>().ok(),

@@ -1,7 +1,7 @@
 //! Rows with named columns, and finding a column by its name.
 
 use super::node::{Id, Node};
-use super::refusal::{ALIKE, Planned, unknown, wrong};
+use super::refusal::{ALIKE, Result, unknown, wrong};
 use super::value::Kind;
 use crate::contract::hint::nearest;
 use polars::prelude::{Expr, LazyFrame, col};
@@ -103,7 +103,7 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// The column of a name; none where there is none.
-pub(super) fn find<'c>(columns: &'c [Column], name: &[Ident]) -> Planned<Option<&'c Column>> {
+pub(super) fn find<'c>(columns: &'c [Column], name: &[Ident]) -> Result<Option<&'c Column>> {
     let (table, column) = match name {
         [column] => (None, column),
         [table, column] => (Some(table), column),
@@ -125,7 +125,7 @@ pub(super) fn find<'c>(columns: &'c [Column], name: &[Ident]) -> Planned<Option<
 const OF_DAYS: [&str; 6] = ["days_ago", "filed_week", "fullness", "holiday", "ordinary", "weekday"];
 
 /// What is wrong with a name that is no column.
-pub(super) fn no_column<T>(columns: &[Column], name: &[Ident]) -> Planned<T> {
+pub(super) fn no_column<T>(columns: &[Column], name: &[Ident]) -> Result<T> {
     let Some(last) = name.last() else { return wrong("a name is empty", "name a column") };
     if let [table, _] = name
         && !columns.iter().any(|known| is_same(&known.table, &table.value))

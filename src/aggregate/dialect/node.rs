@@ -2,7 +2,7 @@
 
 use super::convert::cast_cell;
 use super::reduce::{Reduce, unscaled};
-use super::refusal::Planned;
+use super::refusal::Result;
 use super::value::{Cell, Cells, Kind, column_of};
 use polars::prelude::{
     Column, DataType, Expr, Field, PlSmallStr, PolarsError, PolarsResult, Series, col, map_multiple, when,
@@ -185,15 +185,15 @@ impl Node {
     }
 
     /// The same with other parts.
-    pub(super) fn with_parts(&self, change: &mut dyn FnMut(&Self) -> Planned<Self>) -> Planned<Self> {
-        let mut all = |parts: &[Self]| parts.iter().map(&mut *change).collect::<Planned<Vec<_>>>();
+    pub(super) fn with_parts(&self, change: &mut dyn FnMut(&Self) -> Result<Self>) -> Result<Self> {
+        let mut all = |parts: &[Self]| parts.iter().map(&mut *change).collect::<Result<Vec<_>>>();
         Ok(match self {
             Self::Column(..) | Self::Literal(..) => self.clone(),
             Self::Call(function, parts, kind) => Self::Call(function, all(parts)?, *kind),
             Self::In(parts, set) => Self::In(all(parts)?, set.clone()),
             Self::Case(cases, other, kind) => {
                 let cases = cases.iter().map(|(when, then)| Ok((change(when)?, change(then)?)));
-                Self::Case(cases.collect::<Planned<_>>()?, Box::new(change(other)?), *kind)
+                Self::Case(cases.collect::<Result<_>>()?, Box::new(change(other)?), *kind)
             }
             Self::Cast(of, kind, bits, tries) => Self::Cast(Box::new(change(of)?), *kind, *bits, *tries),
             Self::Reduce(reduce, of, distinct) => {
@@ -204,7 +204,7 @@ impl Node {
                 let (of, by) = (all(&window.of)?, all(&window.by)?);
                 let order =
                     window.order.iter().map(|order| Ok(Order { by: change(&order.by)?, ..order.clone() }));
-                let order = order.collect::<Planned<_>>()?;
+                let order = order.collect::<Result<_>>()?;
                 Self::Window(Box::new(Window { of, by, order, ..(**window).clone() }))
             }
         })

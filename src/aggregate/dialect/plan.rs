@@ -2,7 +2,7 @@
 
 use super::names::Ids;
 use super::reduce::unscaled;
-use super::refusal::{NO_PLAN, Planned, not_here};
+use super::refusal::{NO_PLAN, Result, not_here};
 use super::rows::{Planner, orders_kept};
 use super::statement::{on_large_stack, parsed, tables_of};
 use super::value::Kind;
@@ -24,18 +24,18 @@ pub(in crate::aggregate) struct Plan {
 }
 
 /// The names of the tables that SQL reads, those of a view in place of the view. Names that it defines itself may be among them.
-pub(in crate::aggregate) fn tables_named(sql: &str) -> Planned<Vec<String>> {
+pub(in crate::aggregate) fn tables_named(sql: &str) -> Result<Vec<String>> {
     Ok(tables_of(&parsed(sql)?).into_iter().collect())
 }
 
 /// Plans the query of a text over tables. Subqueries in place of values are run.
-pub(in crate::aggregate) fn plan(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
+pub(in crate::aggregate) fn plan(sql: &str, tables: &dyn Tables) -> Result<Plan> {
     set_warning_function(|what, _| tracing::debug!("polars: {what}"));
     guarded(|| planned(sql, tables)).unwrap_or_else(|| not_here(NO_PLAN))
 }
 
 /// The rows of the query of a text.
-pub(in crate::aggregate) fn rows(sql: &str, tables: &dyn Tables) -> Planned<DataFrame> {
+pub(in crate::aggregate) fn rows(sql: &str, tables: &dyn Tables) -> Result<DataFrame> {
     Ok(plan(sql, tables)?.collect()?)
 }
 
@@ -44,7 +44,7 @@ fn guarded<T>(run: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(|| on_large_stack(run))).ok()
 }
 
-fn planned(sql: &str, tables: &dyn Tables) -> Planned<Plan> {
+fn planned(sql: &str, tables: &dyn Tables) -> Result<Plan> {
     let query = parsed(sql)?;
     let rows = Planner { tables, ids: Ids::default() }.query(&query, &Vec::new())?;
     let (mut selected, mut columns) = (Vec::new(), Vec::new());

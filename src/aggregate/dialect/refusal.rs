@@ -16,15 +16,16 @@ pub struct Refusal {
     pub missing: Option<String>,
 }
 
-pub(super) type Planned<T> = Result<T, Refusal>;
+/// What planning gives, or why there is no plan.
+pub(super) type Result<T, E = Refusal> = std::result::Result<T, E>;
 
 /// A mistake in SQL, and the form to use.
-pub(super) fn wrong<T>(reason: impl Into<String>, hint: impl Into<String>) -> Planned<T> {
+pub(super) fn wrong<T>(reason: impl Into<String>, hint: impl Into<String>) -> Result<T> {
     Err(Refusal { reason: reason.into(), hint: Some(hint.into()), ..Refusal::default() })
 }
 
 /// SQL that is right, and is not run here.
-pub(super) fn not_here<T>(what: impl std::fmt::Display) -> Planned<T> {
+pub(super) fn not_here<T>(what: impl std::fmt::Display) -> Result<T> {
     Err(Refusal::not_here(what))
 }
 
@@ -47,7 +48,7 @@ fn name_hint(wrong: &str, known: &[&str]) -> String {
 }
 
 /// Refuses a table that does not exist. A path gets the hint that files cannot be queried.
-pub(super) fn no_table<T>(name: &str, known: &[&str]) -> Planned<T> {
+pub(super) fn no_table<T>(name: &str, known: &[&str]) -> Result<T> {
     let hint = if name.contains('/') {
         let meant = name.split('/').find(|part| known.contains(part)).unwrap_or("filings");
         format!("a query names the tables of the lake, not files: FROM {meant}")
@@ -59,7 +60,7 @@ pub(super) fn no_table<T>(name: &str, known: &[&str]) -> Planned<T> {
 }
 
 /// A name that nothing has.
-pub(super) fn unknown<T>(what: &str, name: &str, known: &[&str]) -> Planned<T> {
+pub(super) fn unknown<T>(what: &str, name: &str, known: &[&str]) -> Result<T> {
     wrong(format!("there is no {what} {name}"), name_hint(name, known))
 }
 

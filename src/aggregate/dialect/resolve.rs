@@ -9,7 +9,7 @@ use super::functions as f;
 use super::literal::{kind_of, literal};
 use super::names::{Column, find, is_same, no_column};
 use super::node::{Frame, Node, Order};
-use super::refusal::{Planned, not_here, wrong};
+use super::refusal::{Result, not_here, wrong};
 use super::value::{Cell, Kind};
 use sqlparser::ast::{
     BinaryOperator, CastKind, CeilFloorKind, DuplicateTreatment, Expr, FunctionArg, FunctionArgExpr,
@@ -45,7 +45,7 @@ impl<'s> Scope<'s> {
 }
 
 impl Scope<'_> {
-    fn name(&self, name: &[Ident]) -> Planned<Node> {
+    fn name(&self, name: &[Ident]) -> Result<Node> {
         let alias = match name {
             [name] => self.aliases.iter().find(|(alias, _)| is_same(alias, &name.value)),
             _ => None,
@@ -63,16 +63,16 @@ impl Scope<'_> {
         }
     }
 
-    pub(super) fn all(&self, exprs: &[Expr]) -> Planned<Vec<Node>> {
+    pub(super) fn all(&self, exprs: &[Expr]) -> Result<Vec<Node>> {
         exprs.iter().map(|expr| self.node(expr)).collect()
     }
 
     /// A condition.
-    pub(super) fn condition(&self, expr: &Expr) -> Planned<Node> {
+    pub(super) fn condition(&self, expr: &Expr) -> Result<Node> {
         to_bool(self.node(expr)?)
     }
 
-    pub(super) fn node(&self, expr: &Expr) -> Planned<Node> {
+    pub(super) fn node(&self, expr: &Expr) -> Result<Node> {
         match expr {
             Expr::Nested(inner) => self.node(inner),
             Expr::Identifier(name) => self.name(std::slice::from_ref(name)),
@@ -119,7 +119,7 @@ impl Scope<'_> {
                     Ok((is, self.node(&case.result)?))
                 });
                 let other = else_result.as_ref().map(|other| self.node(other)).transpose()?;
-                case(cases.collect::<Planned<_>>()?, other)
+                case(cases.collect::<Result<_>>()?, other)
             }
             Expr::Cast { kind, expr, data_type, format: None, .. } => {
                 let (to, bits) = kind_of(data_type)?;
@@ -132,7 +132,7 @@ impl Scope<'_> {
         }
     }
 
-    fn subquery(&self, expr: &Expr) -> Planned<Node> {
+    fn subquery(&self, expr: &Expr) -> Result<Node> {
         let negated = match expr {
             Expr::Exists { negated, .. } | Expr::InSubquery { negated, .. } => *negated,
             _ => false,
@@ -147,11 +147,11 @@ impl Scope<'_> {
     }
 
     /// A condition, with a value in place of NULL.
-    fn is_known(&self, of: &Expr, instead: bool) -> Planned<Node> {
+    fn is_known(&self, of: &Expr, instead: bool) -> Result<Node> {
         calls::scalar("coalesce", vec![self.condition(of)?, Node::bool(instead)])
     }
 
-    fn unary(&self, op: UnaryOperator, expr: &Expr) -> Planned<Node> {
+    fn unary(&self, op: UnaryOperator, expr: &Expr) -> Result<Node> {
         match op {
             UnaryOperator::Not => not(self.condition(expr)?),
             UnaryOperator::Plus => self.node(expr),
@@ -160,7 +160,7 @@ impl Scope<'_> {
         }
     }
 
-    fn binary(&self, left: &Expr, op: &BinaryOperator, right: &Expr) -> Planned<Node> {
+    fn binary(&self, left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Node> {
         if let Some(moved) = self.shifted(left, op, right)? {
             return Ok(moved);
         }
@@ -194,7 +194,7 @@ impl Scope<'_> {
     }
 
     /// A day or time and an interval.
-    fn shifted(&self, left: &Expr, op: &BinaryOperator, right: &Expr) -> Planned<Option<Node>> {
+    fn shifted(&self, left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Node>> {
         let (of, by, sign) = match (left, op, right) {
             (of, BinaryOperator::Plus, Expr::Interval(by))
             | (Expr::Interval(by), BinaryOperator::Plus, of) => (of, by, 1),
@@ -226,8 +226,8 @@ impl Scope<'_> {
 
 /// Calls of functions, and forms of SQL that stand for one.
 impl Scope<'_> {
-    fn form(&self, expr: &Expr) -> Planned<Node> {
-        let all = |exprs: &[Option<&Expr>]| -> Planned<Vec<Node>> {
+    fn form(&self, expr: &Expr) -> Result<Node> {
+        let all = |exprs: &[Option<&Expr>]| -> Result<Vec<Node>> {
             exprs.iter().flatten().map(|expr| self.node(expr)).collect()
         };
         match expr {
@@ -263,7 +263,7 @@ impl Scope<'_> {
         }
     }
 
-    fn function(&self, function: &sqlparser::ast::Function) -> Planned<Node> {
+    fn function(&self, function: &sqlparser::ast::Function) -> Result<Node> {
         let name = function.name.to_string().to_lowercase();
         calls::refuse_other(&name)?;
         let (mut args, mut is_distinct, mut is_of_all) = (Vec::new(), false, false);
@@ -299,7 +299,7 @@ impl Scope<'_> {
             (None, None) => calls::scalar(&name, args),
             (Some(over), reduced) => {
                 let spec = self.window_spec(over)?;
-                let order = spec.order_by.iter().map(|by| self.order(by)).collect::<Planned<Vec<_>>>()?;
+                let order = spec.order_by.iter().map(|by| self.order(by)).collect::<Result<Vec<_>>>()?;
                 let frame = frame(&spec)?;
                 let by = self.all(&spec.partition_by)?;
                 calls::window(&name, reduced, args, by, order, frame)
@@ -307,7 +307,7 @@ impl Scope<'_> {
         }
     }
 
-    fn window_spec(&self, over: &WindowType) -> Planned<WindowSpec> {
+    fn window_spec(&self, over: &WindowType) -> Result<WindowSpec> {
         let name = match over {
             WindowType::WindowSpec(spec) if spec.window_name.is_none() => return Ok(spec.clone()),
             WindowType::WindowSpec(spec) => return not_here(spec),
@@ -321,7 +321,7 @@ impl Scope<'_> {
     }
 
     /// What is sorted by, NULL last if nothing else is said.
-    pub(super) fn order(&self, by: &OrderByExpr) -> Planned<Order> {
+    pub(super) fn order(&self, by: &OrderByExpr) -> Result<Order> {
         if by.with_fill.is_some() {
             return not_here(by);
         }
@@ -333,7 +333,7 @@ pub(super) fn order_of(by: Node, options: &sqlparser::ast::OrderByOptions) -> Or
     Order { by, descends: options.asc == Some(false), nulls_last: options.nulls_first != Some(true) }
 }
 
-fn frame(spec: &WindowSpec) -> Planned<Frame> {
+fn frame(spec: &WindowSpec) -> Result<Frame> {
     let Some(frame) = &spec.window_frame else {
         // Without an order all rows are peers.
         return Ok(if spec.order_by.is_empty() { Frame::Rows(None, None) } else { Frame::Peers });
@@ -366,7 +366,7 @@ fn frame(spec: &WindowSpec) -> Planned<Frame> {
 }
 
 /// A text with its type before it.
-fn typed_text(typed: &TypedString) -> Planned<Node> {
+fn typed_text(typed: &TypedString) -> Result<Node> {
     let text = typed.value.clone().into_string().unwrap_or_default();
     constant_as(&Node::text(&text), kind_of(&typed.data_type)?.0)
 }

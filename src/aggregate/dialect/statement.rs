@@ -1,6 +1,6 @@
 //! The one query of a text; what is given as a query and is none.
 
-use super::refusal::{ALIKE, Planned, wrong};
+use super::refusal::{ALIKE, Result, wrong};
 use crate::contract::hint::nearest;
 use crate::table::VIEWS;
 use sqlparser::ast::{BinaryOperator, Expr, Query, Statement, Value, visit_expressions, visit_relations};
@@ -55,7 +55,7 @@ const FORMS: [(&str, &str); 3] = [
 ];
 
 /// The query of a text.
-pub(super) fn parsed(sql: &str) -> Planned<Query> {
+pub(super) fn parsed(sql: &str) -> Result<Query> {
     let tokens = Tokenizer::new(&GenericDialect, sql).tokenize_with_location();
     let known = tokens.as_deref().unwrap_or_default();
     mistake(sql, known)?;
@@ -89,7 +89,7 @@ pub(super) fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
 }
 
 /// What is wrong with a text that cannot be a query.
-fn mistake(sql: &str, tokens: &[TokenWithSpan]) -> Planned<()> {
+fn mistake(sql: &str, tokens: &[TokenWithSpan]) -> Result<()> {
     let is_code = |token: &&Token| !matches!(token, Token::Whitespace(_) | Token::LParen);
     let mut code = tokens.iter().map(|token| &token.token).filter(is_code);
     let Some(first) = code.next() else {
@@ -121,12 +121,12 @@ fn mistake(sql: &str, tokens: &[TokenWithSpan]) -> Planned<()> {
     wrong(format!("a query begins with SELECT or WITH, not with {word}"), hint)
 }
 
-fn too_deep<T>() -> Planned<T> {
+fn too_deep<T>() -> Result<T> {
     wrong("it is nested too deeply", "name its inner steps: WITH step AS (SELECT …) SELECT … FROM step")
 }
 
 /// Refuses a query with more operators or queries in it than the engine can plan.
-fn bounded(tokens: &[TokenWithSpan]) -> Planned<()> {
+fn bounded(tokens: &[TokenWithSpan]) -> Result<()> {
     let count = |counts: fn(&Token) -> bool| tokens.iter().filter(|token| counts(&token.token)).count();
     let operators = count(is_operator);
     if operators > MAX_OPERATORS {

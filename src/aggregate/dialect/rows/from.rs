@@ -5,7 +5,7 @@ use super::super::coerce::call;
 use super::super::functions as f;
 use super::super::names::{Column, Ids, Rows, find, no_column, unique};
 use super::super::node::{Id, Node};
-use super::super::refusal::{Planned, not_here, wrong};
+use super::super::refusal::{Result, not_here, wrong};
 use super::super::resolve::{Answer, Scope};
 use super::super::value::Cell;
 use super::order::{in_order, orders_kept};
@@ -45,7 +45,7 @@ pub(super) fn all_joined(
     sources: Vec<Rows>,
     mut conditions: Vec<Node>,
     ids: &Ids,
-) -> Planned<(Rows, Vec<Node>)> {
+) -> Result<(Rows, Vec<Node>)> {
     let mut sources = sources.into_iter();
     let Some(mut rows) = sources.next() else { return not_here("EXISTS without FROM") };
     for right in sources {
@@ -64,7 +64,7 @@ pub(super) fn joined(
     join: &Join,
     answers: &HashMap<Expr, Answer>,
     ids: &Ids,
-) -> Planned<Rows> {
+) -> Result<Rows> {
     use JoinOperator as J;
     let (how, constraint) = match &join.join_operator {
         J::Join(on) | J::Inner(on) => (JoinType::Inner, on),
@@ -99,7 +99,7 @@ fn using(
     how: JoinType,
     names: &[sqlparser::ast::ObjectName],
     ids: &Ids,
-) -> Planned<Rows> {
+) -> Result<Rows> {
     let mut on = Vec::new();
     let mut merged = Vec::new();
     for name in names {
@@ -153,7 +153,7 @@ fn is_of_left(how: &JoinType) -> bool {
 }
 
 /// Joins rows on conditions: equations of both sides are looked up, the others filter what was found.
-fn matched(mut left: Rows, mut right: Rows, how: JoinType, on: Vec<Node>, ids: &Ids) -> Planned<Rows> {
+fn matched(mut left: Rows, mut right: Rows, how: JoinType, on: Vec<Node>, ids: &Ids) -> Result<Rows> {
     let (mut equal, mut of_left, mut of_right, mut others) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for condition in on {
         let is_left = |node: &Node| node.reads_only(|id| left.has(id));
@@ -232,8 +232,8 @@ fn pairs(left: &Keyed, right: &Keyed, others: Vec<Node>) -> LazyFrame {
 }
 
 /// A join that keeps rows without a match, on any condition: the pairs that match, and the rows that are in none.
-fn by_pairs(left: Keyed, right: Keyed, how: JoinType, others: Vec<Node>, ids: &Ids) -> Planned<LazyFrame> {
-    let numbered = |(rows, keys): Keyed| -> Planned<(Keyed, Id)> {
+fn by_pairs(left: Keyed, right: Keyed, how: JoinType, others: Vec<Node>, ids: &Ids) -> Result<LazyFrame> {
+    let numbered = |(rows, keys): Keyed| -> Result<(Keyed, Id)> {
         let id = ids.next();
         // Read once, so that a number stays with its row.
         let frame = orders_kept(rows.frame.with_row_index(id.clone(), None)).collect()?.lazy();
@@ -275,7 +275,7 @@ pub(super) fn aliased(
     name: &str,
     alias: Option<&sqlparser::ast::TableAlias>,
     ids: &Ids,
-) -> Planned<Rows> {
+) -> Result<Rows> {
     let table = alias.map_or(name, |alias| &alias.name.value);
     let mut rows = rows.renamed(table, ids);
     let named = alias.map_or(&[][..], |alias| &alias.columns);

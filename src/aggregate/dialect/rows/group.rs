@@ -4,7 +4,7 @@ use super::super::functions as f;
 use super::super::names::{Column, Ids, Rows};
 use super::super::node::{Id, Node};
 use super::super::reduce::Reduce;
-use super::super::refusal::{Planned, wrong};
+use super::super::refusal::{Result, wrong};
 use super::super::value::{Cell, Kind};
 use crate::aggregate::count::{FILED_DATE, Key, MOST_KEYS, counted};
 use polars::prelude::{Expr as Lazy, IntoLazy as _, UniqueKeepStrategy, col};
@@ -13,7 +13,7 @@ use polars::prelude::{Expr as Lazy, IntoLazy as _, UniqueKeepStrategy, col};
 type Made = Vec<(Node, Id)>;
 
 /// Groups rows, each group at the place of its first row. In the expressions, keys and functions of many rows become columns of the groups.
-pub(super) fn grouped(rows: Rows, keys: &[Node], nodes: Vec<&mut Node>, ids: &Ids) -> Planned<Rows> {
+pub(super) fn grouped(rows: Rows, keys: &[Node], nodes: Vec<&mut Node>, ids: &Ids) -> Result<Rows> {
     let mut steps = Vec::new();
     let mut made: Made = keys.iter().map(|key| (key.clone(), ids.of(key, &mut steps))).collect();
     let by: Vec<Lazy> = made.iter().map(|(_, id)| col(id.clone())).collect();
@@ -57,14 +57,14 @@ fn add_outermost(node: &Node, is: fn(&Node) -> bool, found: &mut Vec<Node>) {
 }
 
 /// Puts columns in place of what they were made of. Of groups no other column is left.
-fn replace(nodes: Vec<&mut Node>, made: &Made, of_groups: Option<&[Column]>) -> Planned<()> {
+fn replace(nodes: Vec<&mut Node>, made: &Made, of_groups: Option<&[Column]>) -> Result<()> {
     for node in nodes {
         *node = replaced(node, made, of_groups)?;
     }
     Ok(())
 }
 
-fn replaced(node: &Node, made: &Made, of_groups: Option<&[Column]>) -> Planned<Node> {
+fn replaced(node: &Node, made: &Made, of_groups: Option<&[Column]>) -> Result<Node> {
     if let Some((_, id)) = made.iter().find(|(known, _)| known == node) {
         return Ok(Node::Column(id.clone(), node.kind()));
     }
@@ -80,7 +80,7 @@ fn replaced(node: &Node, made: &Made, of_groups: Option<&[Column]>) -> Planned<N
 }
 
 /// Adds the columns of windows. In the expressions, windows become these columns.
-pub(super) fn windowed(mut rows: Rows, nodes: Vec<&mut Node>, ids: &Ids) -> Planned<Rows> {
+pub(super) fn windowed(mut rows: Rows, nodes: Vec<&mut Node>, ids: &Ids) -> Result<Rows> {
     let found = outermost(&nodes, Node::is_window);
     if found.is_empty() {
         return Ok(rows);
@@ -109,7 +109,7 @@ pub(super) fn plain_count(
     conditions: &[Node],
     keys: &[Node],
     nodes: Vec<&mut Node>,
-) -> Planned<Option<Rows>> {
+) -> Result<Option<Rows>> {
     let column =
         |id: &Id| rows.columns.iter().find(|column| column.id == *id).map(|column| column.name.as_str());
     let [Node::Column(listed, _)] = conditions else { return Ok(None) };

@@ -2,7 +2,7 @@
 
 use super::super::names::{Column, is_same};
 use super::super::node::{Node, Order};
-use super::super::refusal::{Planned, wrong};
+use super::super::refusal::{Result, wrong};
 use super::super::resolve::order_of;
 use super::super::value::{Cell, Kind};
 use polars::prelude::{
@@ -41,8 +41,8 @@ pub(super) fn in_order(how: JoinType) -> JoinArgs {
 pub(super) fn orders(
     order: &OrderBy,
     outputs: impl Iterator<Item = Node>,
-    one: impl Fn(&OrderByExpr) -> Planned<Order>,
-) -> Planned<Vec<Order>> {
+    one: impl Fn(&OrderByExpr) -> Result<Order>,
+) -> Result<Vec<Order>> {
     let of_all = |options: &OrderByOptions| Ok(outputs.map(|node| order_of(node, options)).collect());
     match &order.kind {
         OrderByKind::All(options) => of_all(options),
@@ -69,7 +69,7 @@ pub(super) fn ordinal(expr: &Expr) -> Option<usize> {
 }
 
 /// The value at a place.
-pub(super) fn at_place(outputs: &[(String, Node)], at: usize, clause: &str) -> Planned<Node> {
+pub(super) fn at_place(outputs: &[(String, Node)], at: usize, clause: &str) -> Result<Node> {
     match at.checked_sub(1).and_then(|at| outputs.get(at)) {
         Some((_, node)) => Ok(node.clone()),
         None => {
@@ -79,7 +79,7 @@ pub(super) fn at_place(outputs: &[(String, Node)], at: usize, clause: &str) -> P
 }
 
 /// The order of a result by its own columns.
-pub(super) fn order_of_result(columns: &[Column], order: &OrderBy) -> Planned<Vec<Order>> {
+pub(super) fn order_of_result(columns: &[Column], order: &OrderBy) -> Result<Vec<Order>> {
     orders(order, columns.iter().map(Column::node), |by| {
         let found = match (&by.expr, ordinal(&by.expr)) {
             (_, Some(at)) => at.checked_sub(1).and_then(|at| columns.get(at)),
@@ -97,7 +97,7 @@ pub(super) fn order_of_result(columns: &[Column], order: &OrderBy) -> Planned<Ve
 }
 
 /// The number of rows that a limit names.
-pub(super) fn rows_of_limit(node: &Node) -> Planned<Option<u32>> {
+pub(super) fn rows_of_limit(node: &Node) -> Result<Option<u32>> {
     match node {
         Node::Literal(Cell::Int(of @ 0..), Kind::Integer) => Ok(Some(u32::try_from(*of).unwrap_or(u32::MAX))),
         Node::Literal(Cell::Null, _) => Ok(None),

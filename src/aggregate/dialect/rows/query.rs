@@ -2,7 +2,7 @@
 
 use super::super::coerce::one_row;
 use super::super::names::{Column, Ids, Rows, columns_of, is_same, unique};
-use super::super::refusal::{Planned, not_here};
+use super::super::refusal::{Result, not_here};
 use super::super::resolve::Scope;
 use super::from::aliased;
 use super::order::{order_of_result, rows_of_limit, sorted};
@@ -23,7 +23,7 @@ pub(super) type Named = Vec<(String, Rows)>;
 
 impl Planner<'_> {
     /// The rows of a query.
-    pub(in crate::aggregate::dialect) fn query(&self, query: &Query, named: &Named) -> Planned<Rows> {
+    pub(in crate::aggregate::dialect) fn query(&self, query: &Query, named: &Named) -> Result<Rows> {
         if query.fetch.is_some()
             || !query.locks.is_empty()
             || query.for_clause.is_some()
@@ -55,7 +55,7 @@ impl Planner<'_> {
     }
 
     /// Adds the queries of `WITH`.
-    pub(super) fn name_queries(&self, query: &Query, named: &mut Named) -> Planned<()> {
+    pub(super) fn name_queries(&self, query: &Query, named: &mut Named) -> Result<()> {
         let Some(with) = &query.with else { return Ok(()) };
         if with.recursive {
             return not_here("WITH RECURSIVE");
@@ -68,7 +68,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn limited(&self, frame: LazyFrame, limit: &LimitClause) -> Planned<LazyFrame> {
+    fn limited(&self, frame: LazyFrame, limit: &LimitClause) -> Result<LazyFrame> {
         let LimitClause::LimitOffset { limit, offset, limit_by } = limit else { return not_here(limit) };
         if !limit_by.is_empty() {
             return not_here("LIMIT BY");
@@ -84,7 +84,7 @@ impl Planner<'_> {
         Ok(frame.slice(offset.into(), count.unwrap_or(u32::MAX - offset)))
     }
 
-    fn body(&self, body: &SetExpr, named: &Named) -> Planned<Rows> {
+    fn body(&self, body: &SetExpr, named: &Named) -> Result<Rows> {
         match body {
             SetExpr::Select(select) => {
                 let rows = self.select(select, None, named)?;
@@ -99,7 +99,7 @@ impl Planner<'_> {
         }
     }
 
-    fn select(&self, select: &Select, order: Option<&OrderBy>, named: &Named) -> Planned<Rows> {
+    fn select(&self, select: &Select, order: Option<&OrderBy>, named: &Named) -> Result<Rows> {
         let mut sources = self.sources(&select.from, named)?;
         if sources.is_empty() {
             sources.push(Rows::new(one_row().lazy(), Vec::new()));

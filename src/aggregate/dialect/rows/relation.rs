@@ -3,7 +3,7 @@
 use super::super::coerce::cast_as;
 use super::super::names::{Column, Rows, is_same};
 use super::super::node::{Id, Node};
-use super::super::refusal::{Planned, no_table, not_here, wrong};
+use super::super::refusal::{Result, no_table, not_here, wrong};
 use super::super::value::Kind;
 use super::from::{aliased, joined};
 use super::query::{Named, Planner};
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 impl Planner<'_> {
     /// The tables of the items of `FROM`, joined where it says how.
-    pub(super) fn sources(&self, items: &[TableWithJoins], named: &Named) -> Planned<Vec<Rows>> {
+    pub(super) fn sources(&self, items: &[TableWithJoins], named: &Named) -> Result<Vec<Rows>> {
         let is_cross =
             |join: &Join| matches!(join.join_operator, JoinOperator::CrossJoin(JoinConstraint::None));
         let mut all = Vec::new();
@@ -37,7 +37,7 @@ impl Planner<'_> {
         Ok(all)
     }
 
-    fn factor(&self, factor: &TableFactor, named: &Named) -> Planned<Rows> {
+    fn factor(&self, factor: &TableFactor, named: &Named) -> Result<Rows> {
         match factor {
             TableFactor::Table { name, alias, args: None, sample: None, version: None, .. } => {
                 let parts: Vec<String> =
@@ -65,7 +65,7 @@ impl Planner<'_> {
         }
     }
 
-    fn table(&self, name: &str, named: &Named) -> Planned<Rows> {
+    fn table(&self, name: &str, named: &Named) -> Result<Rows> {
         if let Some((_, rows)) = named.iter().rev().find(|(known, _)| is_same(known, name)) {
             return Ok(rows.clone());
         }
@@ -84,7 +84,7 @@ impl Planner<'_> {
 }
 
 /// A table of files: its columns in the types of SQL, and the month of filings, which is only in their path.
-fn of_table(frame: &mut LazyFrame, name: &str, files: Vec<PathBuf>) -> Planned<Rows> {
+fn of_table(frame: &mut LazyFrame, name: &str, files: Vec<PathBuf>) -> Result<Rows> {
     let mut columns = Vec::new();
     let mut steps = Vec::new();
     for (column, dtype) in frame.collect_schema()?.iter() {

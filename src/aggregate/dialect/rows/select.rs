@@ -2,7 +2,7 @@
 
 use super::super::names::{Column, Ids, Rows, find, is_same, unique};
 use super::super::node::{Node, Order};
-use super::super::refusal::{Planned, not_here, unknown, wrong};
+use super::super::refusal::{Result, not_here, unknown, wrong};
 use super::super::resolve::{Answer, Scope, order_of};
 use super::from::{all_joined, conjuncts, filtered};
 use super::group::{grouped, plain_count, windowed};
@@ -44,7 +44,7 @@ impl Selection<'_> {
     }
 
     /// The rows, in order.
-    pub(super) fn rows(mut self) -> Planned<Rows> {
+    pub(super) fn rows(mut self) -> Result<Rows> {
         self.refuse_other_clauses()?;
         let outputs = self.outputs()?;
         let conditions = match &self.select.selection {
@@ -67,7 +67,7 @@ impl Selection<'_> {
     }
 
     /// The rows of which the conditions hold, in groups if the query has some.
-    fn groups(&self, rows: Rows, conditions: Vec<Node>, clauses: &mut Clauses) -> Planned<Rows> {
+    fn groups(&self, rows: Rows, conditions: Vec<Node>, clauses: &mut Clauses) -> Result<Rows> {
         let Some(keys) = clauses.keys.take() else { return Ok(filtered(rows, conditions)) };
         if clauses.having.is_none()
             && let Some(counted) = plain_count(&rows, &conditions, &keys, clauses.nodes())?
@@ -77,7 +77,7 @@ impl Selection<'_> {
         grouped(filtered(rows, conditions), &keys, clauses.nodes(), self.ids)
     }
 
-    fn refuse_other_clauses(&self) -> Planned<()> {
+    fn refuse_other_clauses(&self) -> Result<()> {
         let select = self.select;
         if select.top.is_some() {
             return wrong("TOP is no part of a query here", "write LIMIT at its end: LIMIT 10");
@@ -95,7 +95,7 @@ impl Selection<'_> {
         if is_other { not_here("such a SELECT") } else { Ok(()) }
     }
 
-    fn outputs(&self) -> Planned<Vec<(String, Node)>> {
+    fn outputs(&self) -> Result<Vec<(String, Node)>> {
         let mut outputs: Vec<(String, Node)> = Vec::new();
         // `FROM filings` alone.
         if self.select.projection.is_empty() {
@@ -130,7 +130,7 @@ impl Selection<'_> {
         Ok(outputs)
     }
 
-    fn clauses(&self, outputs: Vec<(String, Node)>) -> Planned<Clauses> {
+    fn clauses(&self, outputs: Vec<(String, Node)>) -> Result<Clauses> {
         let scope = self.scope(&outputs);
         let by_alias = |expr: &Option<Expr>| expr.as_ref().map(|expr| scope.condition(expr)).transpose();
         let (having, qualify) = (by_alias(&self.select.having)?, by_alias(&self.select.qualify)?);
@@ -157,7 +157,7 @@ impl Selection<'_> {
     }
 
     /// What is grouped by.
-    fn keys(&self, outputs: &[(String, Node)]) -> Planned<Vec<Node>> {
+    fn keys(&self, outputs: &[(String, Node)]) -> Result<Vec<Node>> {
         let by = &self.select.group_by;
         let (GroupByExpr::All(others) | GroupByExpr::Expressions(_, others)) = by;
         if !others.is_empty() {
@@ -172,14 +172,14 @@ impl Selection<'_> {
             Some(at) => at_place(outputs, at, "GROUP BY"),
             None => scope.node(expr),
         };
-        let keys: Vec<Node> = exprs.iter().map(key).collect::<Planned<_>>()?;
+        let keys: Vec<Node> = exprs.iter().map(key).collect::<Result<_>>()?;
         if keys.iter().any(|key| key.has_reduce() || key.has_window()) {
             return wrong("GROUP BY is about one row", "group by a column, and count in a subquery");
         }
         Ok(keys)
     }
 
-    fn order_by(&self, outputs: &[(String, Node)]) -> Planned<Vec<Order>> {
+    fn order_by(&self, outputs: &[(String, Node)]) -> Result<Vec<Order>> {
         let Some(order) = self.order else { return Ok(Vec::new()) };
         if order.interpolate.is_some() {
             return not_here(order);
@@ -191,17 +191,13 @@ impl Selection<'_> {
         })
     }
 
-    fn named_as(&self, name: &[Ident]) -> Planned<String> {
+    fn named_as(&self, name: &[Ident]) -> Result<String> {
         let written = name.last().map(|name| name.value.clone()).unwrap_or_default();
         Ok(find(&self.columns, name)?.map_or(written, |column| column.name.clone()))
     }
 
     /// The columns of a `*`.
-    fn stars(
-        &self,
-        table: Option<&str>,
-        options: &WildcardAdditionalOptions,
-    ) -> Planned<Vec<(String, Node)>> {
+    fn stars(&self, table: Option<&str>, options: &WildcardAdditionalOptions) -> Result<Vec<(String, Node)>> {
         let is_of = |column: &&Column| table.is_none_or(|table| is_same(&column.table, table));
         let without = without(options)?;
         if let Some(table) = table
@@ -221,7 +217,7 @@ impl Selection<'_> {
     }
 
     /// The columns of the result, in order.
-    fn result(&self, rows: Rows, clauses: Clauses) -> Planned<Rows> {
+    fn result(&self, rows: Rows, clauses: Clauses) -> Result<Rows> {
         let mut steps = Vec::new();
         let mut columns = Vec::new();
         for (name, node) in &clauses.outputs {
@@ -260,7 +256,7 @@ pub(super) fn has_groups(select: &Select) -> bool {
 }
 
 /// The columns that a `*` leaves out.
-fn without(options: &WildcardAdditionalOptions) -> Planned<Vec<String>> {
+fn without(options: &WildcardAdditionalOptions) -> Result<Vec<String>> {
     if options.opt_ilike.is_some() || options.opt_replace.is_some() || options.opt_rename.is_some() {
         return not_here(options);
     }

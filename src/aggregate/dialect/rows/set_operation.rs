@@ -3,7 +3,7 @@
 use super::super::coerce::cast_as;
 use super::super::names::{Column, Rows, unique};
 use super::super::node::{Frame, Seen, Window};
-use super::super::refusal::{Planned, not_here, wrong};
+use super::super::refusal::{Result, not_here, wrong};
 use super::order::in_order;
 use super::query::Planner;
 use polars::prelude::{
@@ -18,7 +18,7 @@ impl Planner<'_> {
         right: Rows,
         op: SetOperator,
         quantifier: SetQuantifier,
-    ) -> Planned<Rows> {
+    ) -> Result<Rows> {
         if left.columns.len() != right.columns.len() {
             return wrong(
                 "the sides of a set operation have different numbers of columns",
@@ -31,12 +31,12 @@ impl Planner<'_> {
             _ => return not_here(format_args!("{op} {quantifier}")),
         };
         let columns = self.common_columns(&left, &right)?;
-        let side = |rows: Rows| -> Planned<LazyFrame> {
+        let side = |rows: Rows| -> Result<LazyFrame> {
             let pairs = rows.columns.iter().zip(&columns);
             let cast = pairs.map(|(from, to)| {
                 Ok(cast_as(from.node(), to.kind, 64, false)?.in_polars().alias(to.id.clone()))
             });
-            Ok(rows.frame.clone().select(cast.collect::<Planned<Vec<_>>>()?))
+            Ok(rows.frame.clone().select(cast.collect::<Result<Vec<_>>>()?))
         };
         let (mut left, mut right) = (side(left)?, side(right)?);
         let frame = match op {
@@ -61,7 +61,7 @@ impl Planner<'_> {
     }
 
     /// Columns that hold the values of both sides.
-    fn common_columns(&self, left: &Rows, right: &Rows) -> Planned<Vec<Column>> {
+    fn common_columns(&self, left: &Rows, right: &Rows) -> Result<Vec<Column>> {
         let mut columns = left.columns.clone();
         for (column, other) in columns.iter_mut().zip(&right.columns) {
             match column.kind.with(other.kind) {

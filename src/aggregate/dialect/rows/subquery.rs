@@ -3,7 +3,7 @@
 use super::super::functions::EQ;
 use super::super::names::{Column, Rows, columns_of};
 use super::super::node::{Id, Node, Set};
-use super::super::refusal::{Planned, not_here, wrong};
+use super::super::refusal::{Result, not_here, wrong};
 use super::super::resolve::{Answer, Scope};
 use super::super::value::{Cell, Cells, Kind};
 use super::from::{all_joined, conjuncts, filtered, sides};
@@ -24,7 +24,7 @@ impl Planner<'_> {
         part: &impl Visit,
         columns: &[Column],
         named: &Named,
-    ) -> Planned<HashMap<Expr, Answer>> {
+    ) -> Result<HashMap<Expr, Answer>> {
         let mut subqueries = Subqueries::default();
         let _ = part.visit(&mut subqueries);
         let answered =
@@ -33,7 +33,7 @@ impl Planner<'_> {
     }
 
     /// The answer of a subquery: a value, the values of a column, or whether there are rows.
-    fn answer(&self, expr: &Expr, columns: &[Column], named: &Named) -> Planned<Answer> {
+    fn answer(&self, expr: &Expr, columns: &[Column], named: &Named) -> Result<Answer> {
         match expr {
             Expr::Subquery(query) => {
                 let (mut cells, kind) = self.cells(query, named, "a subquery in place of a value")?;
@@ -55,7 +55,7 @@ impl Planner<'_> {
         }
     }
 
-    fn cells(&self, query: &Query, named: &Named, what: &str) -> Planned<(Vec<Cell<'static>>, Kind)> {
+    fn cells(&self, query: &Query, named: &Named, what: &str) -> Result<(Vec<Cell<'static>>, Kind)> {
         let rows = self.query(query, named)?;
         let [column] = &rows.columns[..] else {
             return wrong(format!("{what} has {} columns", rows.columns.len()), "select one column in it");
@@ -67,7 +67,7 @@ impl Planner<'_> {
     }
 
     /// Whether there are rows; with equations of its columns with those around it, for which of these.
-    fn exists(&self, query: &Query, columns: &[Column], named: &Named) -> Planned<Answer> {
+    fn exists(&self, query: &Query, columns: &[Column], named: &Named) -> Result<Answer> {
         let SetExpr::Select(select) = &*query.body else { return self.has_rows(query, named) };
         let mut named = named.clone();
         self.name_queries(query, &mut named)?;
@@ -87,11 +87,11 @@ impl Planner<'_> {
             return not_here("EXISTS with a count or a limit that depends on the query around it");
         }
         let equations = around.into_iter().map(|node| equation(node, &is_outer));
-        let (keys, given) = equations.collect::<Planned<Vec<_>>>()?.into_iter().unzip();
+        let (keys, given) = equations.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         self.matching(sources, within, keys, given)
     }
 
-    fn has_rows(&self, query: &Query, named: &Named) -> Planned<Answer> {
+    fn has_rows(&self, query: &Query, named: &Named) -> Result<Answer> {
         let rows = orders_kept(self.query(query, named)?.frame.limit(1)).collect()?;
         Ok(Answer::Value(Node::bool(rows.height() > 0)))
     }
@@ -102,7 +102,7 @@ impl Planner<'_> {
         within: Vec<Node>,
         keys: Vec<Node>,
         given: Vec<Node>,
-    ) -> Planned<Answer> {
+    ) -> Result<Answer> {
         let (rows, within) = all_joined(sources, within, &self.ids)?;
         let rows = grouped(filtered(rows, within), &keys, Vec::new(), &self.ids)?;
         let frame = orders_kept(rows.frame).collect()?;
@@ -118,7 +118,7 @@ impl Planner<'_> {
 }
 
 /// Whether a `SELECT` gives rows of its own, whatever rows it reads.
-fn is_counted(select: &Select, scope: &Scope<'_>) -> Planned<bool> {
+fn is_counted(select: &Select, scope: &Scope<'_>) -> Result<bool> {
     for item in &select.projection {
         let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { continue };
         if scope.node(expr)?.has_reduce() {
@@ -129,7 +129,7 @@ fn is_counted(select: &Select, scope: &Scope<'_>) -> Planned<bool> {
 }
 
 /// The side of an equation of the subquery, and the side of the query around it.
-fn equation(node: Node, is_outer: &dyn Fn(&Id) -> bool) -> Planned<(Node, Node)> {
+fn equation(node: Node, is_outer: &dyn Fn(&Id) -> bool) -> Result<(Node, Node)> {
     let is_given = |node: &Node| node.reads_only(is_outer);
     let is_own = |node: &Node| !node.columns().iter().any(is_outer);
     match (sides(&node, is_own, is_given), node) {
