@@ -203,6 +203,43 @@ impl CodedColumn {
     }
 }
 
+/// A code a row, in the narrowest integer that fits the largest.
+#[derive(Debug)]
+pub(crate) enum NarrowCodes {
+    Byte(Vec<u8>),
+    Short(Vec<u16>),
+    Word(Vec<u32>),
+}
+
+impl NarrowCodes {
+    /// Codes below `count`.
+    pub(crate) fn new(codes: impl Iterator<Item = u32>, count: usize) -> Self {
+        match count {
+            0..=0x100 => Self::Byte(codes.map(|code| u8::try_from(code).unwrap_or(u8::MAX)).collect()),
+            0x101..=0x1_0000 => {
+                Self::Short(codes.map(|code| u16::try_from(code).unwrap_or(u16::MAX)).collect())
+            }
+            _ => Self::Word(codes.collect()),
+        }
+    }
+
+    pub(crate) fn get(&self, row: u32) -> u32 {
+        match self {
+            Self::Byte(codes) => codes[row as usize].into(),
+            Self::Short(codes) => codes[row as usize].into(),
+            Self::Word(codes) => codes[row as usize],
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Byte(codes) => codes.capacity(),
+            Self::Short(codes) => 2 * codes.capacity(),
+            Self::Word(codes) => 4 * codes.capacity(),
+        }
+    }
+}
+
 pub(crate) fn permuted<T: Copy>(values: &[T], order: &[u32]) -> Vec<T> {
     order.iter().map(|row| values[*row as usize]).collect()
 }
@@ -260,5 +297,14 @@ mod tests {
         let read: Vec<_> = one.codes.iter().map(|code| &*one.values[*code as usize]).collect();
         assert_eq!(read, ["b", "", "b", "a", "b"]);
         assert_eq!(one.values.len(), 3);
+    }
+
+    #[test]
+    fn narrow_codes_store_every_code_of_their_count() {
+        for count in [1_usize, 256, 257, 65_536, 65_537] {
+            let last = u32::try_from(count - 1).expect("small");
+            let codes = NarrowCodes::new([0, last].into_iter(), count);
+            assert_eq!((codes.get(0), codes.get(1)), (0, last), "{count}");
+        }
     }
 }

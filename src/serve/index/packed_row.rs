@@ -1,5 +1,6 @@
 //! The flags and filter codes of a row in one 64-bit number: the packed row.
 
+use super::column::NarrowCodes;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 /// Flags, in the lowest bits of a packed row.
@@ -36,7 +37,7 @@ pub(crate) enum Place {
         mask: u64,
     },
     /// In a column of its own: the codes of a lake with very many different texts do not fit in the packed row.
-    Spilled(Vec<u32>),
+    Spilled(NarrowCodes),
 }
 
 /// Where the codes of every field are stored.
@@ -55,7 +56,7 @@ impl Layout {
         let places = fields.map(|(codes, count)| {
             let bits = usize::BITS - count.saturating_sub(1).leading_zeros();
             if used + bits > u64::BITS {
-                return Place::Spilled(codes);
+                return Place::Spilled(NarrowCodes::new(codes.into_iter(), count));
             }
             let shift = used;
             used += bits;
@@ -76,15 +77,13 @@ impl Layout {
     pub(crate) fn code(&self, field: Field, row: u32, packed: u64) -> u32 {
         match self.place(field) {
             Place::Packed { shift, mask } => (packed >> shift & mask) as u32,
-            Place::Spilled(codes) => codes[row as usize],
+            Place::Spilled(codes) => codes.get(row),
         }
     }
 
     /// Memory of the spilled fields in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let spilled = |place: &Place| {
-            if let Place::Spilled(codes) = place { size_of::<u32>() * codes.capacity() } else { 0 }
-        };
+        let spilled = |place: &Place| if let Place::Spilled(codes) = place { codes.bytes() } else { 0 };
         self.places.iter().map(spilled).sum()
     }
 }
