@@ -40,8 +40,8 @@
 //!
 //! 1. `cli::command::run` finds the source, starts the embedded API where the file asks for it, and listens to signals.
 //! 2. [`pipeline::run()`] takes the lake's lock, tries the pipeline's SQL, looks for an unfinished run to resume, and requests the account.
-//! 3. [`extract::reference`](mod@extract::reference) requests lists and counts; `pipeline::plan::stale_days` decides
-//!    which days are read.
+//! 3. [`extract::reference`](mod@extract::reference) requests lists and statewide figures, `pipeline::load::extraction` the counts of
+//!    days; `pipeline::plan::stale_days` decides which days are read.
 //! 4. [`extract::listing`] reads them, newest first, until the distinct ids equal the API's `total`. Every answer passes
 //!    [`extract::fetch`], which archives it before it counts. The client's budget counts each request before it is sent.
 //! 5. `pipeline::load::landing` takes complete days through [`normalize`] into a [`lake::Staging`]; `load::day_check` compares them

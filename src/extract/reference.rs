@@ -1,4 +1,4 @@
-//! The first stage: lists, counts, and the limits of the plan.
+//! The first stage: lists, statewide figures, and the limits of the plan.
 
 use super::error::Result;
 use super::fetch::PageFetcher;

@@ -131,10 +131,11 @@ pub(crate) struct Run<'a> {
     pub(crate) record: RunRecord,
     pub(crate) dir: RunDir,
     pub(crate) state: RunState,
+    /// The account's limits.
     pub(crate) plan: PlanLimits,
     /// The newest counts of days; none before the request, and in runs that make none.
     pub(crate) counts: Vec<DailyCount>,
-    /// Oldest day of the window; set again when the plan is measured.
+    /// Oldest day of the window; set again before listings are read.
     pub(crate) from: Date,
     /// How far the run is.
     pub(crate) progress: Progress,

@@ -1,4 +1,5 @@
-//! The order of a run: first an unfinished run of an earlier process, then today's.
+//! The order of a run: an unfinished one of today is resumed in place of a new one; one of an earlier day is finished first, and is the last
+//! if it stops again.
 
 use super::api_day;
 use super::config::file::{Pipeline, check_sql};
@@ -41,13 +42,13 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext, api: &ApiContext) ->
         let record = if RunState::of(lake.current()?.as_ref()).ended.as_ref() == Some(&record.run_id) {
             record
         } else {
-            // Before today's own run.
+            // If another machine began it, it gets an id that sorts before today's own run.
             let at = fresh.started_at - SignedDuration::from_millis(1);
             lake.take_over(record, &new_run_id(at, &pipeline.spec.name, &context.token), at)?
         };
         let unfinished = record.clone();
         match one_run(pipeline, context, &lock, &client, &progress, record, false).await {
-            // It would fail every day.
+            // It would fail every day; an error of today is for a person to see.
             Err(error @ (PipelineError::CheckFailed { .. } | PipelineError::LeftWindow { .. }))
                 if !of_today =>
             {
@@ -70,7 +71,7 @@ fn give_up(lake: &Lake, mut record: RunRecord) -> Result<()> {
     Ok(lake.run(&record.run_id)?.close(&mut record)?)
 }
 
-/// The account's limits: requested for the first run of this process if it is new, else only if they were not on this day.
+/// The account's limits. A new run that has sent nothing always requests them, another only if this host has no answer of today.
 async fn limits(client: &Client, is_new: bool) -> Result<Allowance, ClientError> {
     if is_new && client.budget().sent() == 0 {
         return Ok(client.account().await?.limits.into());

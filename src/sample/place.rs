@@ -80,7 +80,7 @@ fn foreign(draw: &mut Draw) -> Option<Location> {
 
 const TAIL_PREFIXES: usize = 300;
 
-/// A place outside Florida under one of 300 ZIP prefixes: the tenth has half the weight of the first, the last a thirtieth.
+/// A place outside Florida under one of 300 ZIP prefixes: the eleventh has half the weight of the first, the last a thirtieth.
 fn anywhere(draw: &mut Draw) -> Location {
     static TAIL: LazyLock<Weighted<u64>> =
         LazyLock::new(|| (0..TAIL_PREFIXES as u64).map(|rank| (rank, 1_000_000 / (rank + 10))).collect());

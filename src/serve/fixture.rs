@@ -82,7 +82,8 @@ pub(super) fn detail(number: usize, officer_count: i32) -> Detail {
     }
 }
 
-/// Nine businesses: 1 to 3 with detail, 1 with 30 officers and three changes, of which its first appearance is not shown, 2 without any, 3 with officers never fetched.
+/// Nine businesses: 1 to 3 with detail, 1 with 30 officers and three changes, 2 without any, 3 with officers never fetched. Of the changes of
+/// 1 the first is its appearance, which is not served.
 pub(super) fn snapshot() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |number| FilingRow::from_summary(&summary(number), SEEN_AT).expect("a row");

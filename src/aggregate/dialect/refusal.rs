@@ -64,7 +64,7 @@ pub(super) fn unknown<T>(what: &str, name: &str, known: &[&str]) -> Result<T> {
     wrong(format!("there is no {what} {name}"), name_hint(name, known))
 }
 
-/// What a plan is that polars does not run: a gap of the dialect, which the random queries of the tests look for.
+/// How a refusal names a plan that polars did not run. It is a gap of the dialect, which the random queries of the tests look for.
 pub(super) const NO_PLAN: &str = "a plan that polars refuses";
 
 impl From<PolarsError> for Refusal {

@@ -1,7 +1,8 @@
-//! The checks of days, at the start of a run by their counts and at its end: fresh counts and totals are compared with the rows of every complete day.
+//! The checks of complete days: at the start of a run their rows are compared with the API's counts, at its end with fresh counts and totals.
 //!
-//! It does not rely on the readings. Rows may have changed between a page and the next, or since the day was read. A day that
-//! differs is not complete. It is read again, a few times; then it is left to the next run.
+//! A comparison does not trust that a reading was right: rows may have changed between a page and the next, or since the day was read.
+//! Readings only say where to look closely. A day that differs is not complete. It is read again, a few times; then it is left to the next
+//! run.
 
 use super::coverage::ListingDay;
 use super::day_counts::{
@@ -57,7 +58,7 @@ impl Run<'_> {
 
     /// Marks the complete days whose newest count differs from their rows, unless most differ and no total has shown that the counts
     /// are totals.
-    pub(crate) fn differ_by_counts(&self, landing: &mut Landing) {
+    pub(crate) fn mark_by_counts(&self, landing: &mut Landing) {
         let days = self.complete_days(Listing::Untyped, landing);
         let counts = self.usable_counts();
         let differing = differing(&days, &counts);
@@ -104,16 +105,16 @@ impl WindowReading<'_, '_, '_> {
     pub(super) async fn check_before_pause(&mut self) -> Result<()> {
         self.fetcher.ask_newer().await?;
         match self.compare(None).await {
-            Err(error) if error.is_pause() => self.differ_unchecked(),
+            Err(error) if error.is_pause() => self.mark_unchecked(),
             compared => drop(compared?),
         }
         Ok(())
     }
 
-    /// Marks the days that are not known to be complete: those that differ from their counts, also where most do and no total says
-    /// what the counts mean; and those that drifted while this run read them or have no count. Where rows change, this includes days
-    /// without a count that the run did not read: totals of several days do not show a row that came to one and a row that left another.
-    fn differ_unchecked(&mut self) {
+    /// Marks the days that are not known to be complete. Untyped: those that differ from their counts, also where most do and no total says
+    /// what the counts mean, and those that drifted. Days of a type have no counts: those that this run read, or all where rows have changed,
+    /// because totals of several days do not show a row that came to one and a row that left another.
+    fn mark_unchecked(&mut self) {
         let counts = self.run.usable_counts();
         let days = self.run.complete_days(Listing::Untyped, self.landing);
         self.landing.mark_incomplete(

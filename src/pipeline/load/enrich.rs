@@ -1,7 +1,7 @@
 //! Looks up what is due: one request or two for each business, and the rows they give.
 //!
-//! What is due is written down when the run begins. A run that resumes the same day requests only the rest. A business whose answer
-//! went to quarantine is left for a later run.
+//! What a condition selects is written down for the day, and a run that resumes on it requests only the rest; of a watch list each number
+//! has the time of its look-up. A business whose answer went to quarantine is left for a later run.
 
 use super::landing::Landing;
 use crate::client::RawRecord;
@@ -32,7 +32,7 @@ struct LookedUp {
     details: Vec<DetailRow>,
     officers: Vec<OfficerRow>,
     /// Businesses whose rows of officers are replaced.
-    with_officers: BTreeSet<i64>,
+    officers_replaced: BTreeSet<i64>,
 }
 
 /// What earlier parts of a run have left to look up, and the progress so far.
@@ -49,7 +49,7 @@ impl Run<'_> {
     pub(crate) async fn read_enrich(
         &mut self,
         spec: &EnrichSpec,
-        asker: &mut PageFetcher<'_>,
+        fetcher: &mut PageFetcher<'_>,
         landing: &mut Landing,
     ) -> Result<()> {
         let commit = self.context.lake.current()?;
@@ -64,12 +64,12 @@ impl Run<'_> {
             Wanted::Business(_, LookUp::Officers) => 1,
             _ => 1 + u64::from(spec.officers),
         };
-        self.progress.plan(asker.answered + due.iter().map(requests).sum::<u64>(), 0);
+        self.progress.plan(fetcher.answered + due.iter().map(requests).sum::<u64>(), 0);
         if !due.is_empty() {
             self.state.enrich.runs.insert(self.record.run_id.clone());
         }
         let mut work = Enriching { run: self, spec, extra, landing, batch: LookedUp::default(), summary };
-        let result = work.look_up_all(asker, &due).await;
+        let result = work.look_up_all(fetcher, &due).await;
         let Enriching { batch, summary, .. } = work;
         batch.land(landing)?;
         self.enrich = Some(summary);
@@ -173,11 +173,11 @@ struct Enriching<'e, 'r> {
 }
 
 impl Enriching<'_, '_> {
-    async fn look_up_all(&mut self, asker: &mut PageFetcher<'_>, due: &[Wanted]) -> Result<()> {
+    async fn look_up_all(&mut self, fetcher: &mut PageFetcher<'_>, due: &[Wanted]) -> Result<()> {
         for (at, wanted) in due.iter().enumerate() {
-            asker.expect(due[at..].iter().map(Wanted::call), false);
+            fetcher.expect(due[at..].iter().map(Wanted::call), false);
             let before = self.summary.quarantined;
-            self.look_up(asker, wanted).await?;
+            self.look_up(fetcher, wanted).await?;
             if self.summary.quarantined == before {
                 self.summary.looked_up += 1;
                 self.summary.left -= 1;
@@ -187,17 +187,18 @@ impl Enriching<'_, '_> {
             }
             if (at + 1).is_multiple_of(BATCH) {
                 let batch = std::mem::take(&mut self.batch);
-                asker.alongside(|| batch.land(self.landing)).await??;
+                fetcher.alongside(|| batch.land(self.landing)).await??;
             }
         }
         Ok(())
     }
 
-    async fn look_up(&mut self, asker: &mut PageFetcher<'_>, wanted: &Wanted) -> Result<()> {
+    async fn look_up(&mut self, fetcher: &mut PageFetcher<'_>, wanted: &Wanted) -> Result<()> {
         let (id, details) = match wanted {
-            Wanted::Business(id, LookUp::Officers) => return self.look_up_officers(asker, *id).await,
-            Wanted::Business(id, LookUp::Details) => (*id, LookUp::Details.ask(asker, *id).await?),
-            Wanted::Document(number) => match asker.ask_unless_refused(DETAILS, &wanted.call(), 404).await? {
+            Wanted::Business(id, LookUp::Officers) => return self.look_up_officers(fetcher, *id).await,
+            Wanted::Business(id, LookUp::Details) => (*id, LookUp::Details.ask(fetcher, *id).await?),
+            Wanted::Document(number) => match fetcher.ask_unless_refused(DETAILS, &wanted.call(), 404).await?
+            {
                 // A record without a readable id goes to quarantine, like one of another business.
                 Some(answer) => (id_of(&answer.value.data).unwrap_or(0), Some(answer.key)),
                 None => {
@@ -209,15 +210,15 @@ impl Enriching<'_, '_> {
             },
         };
         if self.take_details(id, details)? && self.spec.officers {
-            asker.expect_first(&LookUp::Officers.call(id));
-            self.look_up_officers(asker, id).await?;
+            fetcher.expect_first(&LookUp::Officers.call(id));
+            self.look_up_officers(fetcher, id).await?;
         }
         Ok(())
     }
 
-    async fn look_up_officers(&mut self, asker: &mut PageFetcher<'_>, id: i64) -> Result<()> {
+    async fn look_up_officers(&mut self, fetcher: &mut PageFetcher<'_>, id: i64) -> Result<()> {
         // Without its officers, a business keeps what the lake has of it: new details next to old officers are half of it.
-        let officers = LookUp::Officers.ask(asker, id).await.inspect_err(|_| self.batch.forget(id))?;
+        let officers = LookUp::Officers.ask(fetcher, id).await.inspect_err(|_| self.batch.forget(id))?;
         self.take_officers(id, officers)
     }
 
@@ -246,7 +247,8 @@ impl Enriching<'_, '_> {
         state.quarantined_details.remove(&id);
         let has_officers = rows.detail.officer_count != 0;
         if self.spec.officers && !has_officers {
-            self.batch.with_officers.insert(id);
+            // The lake's officers are removed. `without_officers` is for records that count some.
+            self.batch.officers_replaced.insert(id);
             state.without_officers.remove(&id);
             state.quarantined_officers.remove(&id);
         }
@@ -280,7 +282,7 @@ impl Enriching<'_, '_> {
             self.note_quarantined(id, LookUp::Officers);
         }
         if is_sound || !rows.is_empty() {
-            self.batch.with_officers.insert(id);
+            self.batch.officers_replaced.insert(id);
         }
         self.batch.officers.extend(rows);
         Ok(())
@@ -311,17 +313,18 @@ impl LookedUp {
     fn forget(&mut self, id: i64) {
         self.filings.retain(|row| row.business_id != id);
         self.details.retain(|row| row.business_id != id);
-        self.with_officers.remove(&id);
+        self.officers_replaced.remove(&id);
     }
 
     fn land(self, landing: &mut Landing) -> Result<()> {
-        if self.filings.is_empty() && self.with_officers.is_empty() {
+        if self.filings.is_empty() && self.officers_replaced.is_empty() {
             return Ok(());
         }
         landing.staging.spill_filings(FilingRow::batch(&self.filings)?)?;
         let details = landing.staging.merge(Table::Details, &DetailRow::batch(&self.details)?)?;
         let officers = OfficerRow::batch(&self.officers)?;
-        let officers = landing.staging.merge_replacing(Table::Officers, &officers, &self.with_officers)?;
+        let officers =
+            landing.staging.merge_replacing(Table::Officers, &officers, &self.officers_replaced)?;
         for (table, delta) in [(Table::Details, details), (Table::Officers, officers)] {
             landing.looked_up.entry(table.name().to_owned()).or_default().add(&delta);
         }

@@ -28,16 +28,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) struct Extracted {
     pub(crate) landing: Landing,
-    /// Lists and counts, if they were read.
+    /// Lists and statewide figures; none unless the counts of days came too, which a register does not need.
     pub(crate) reference: Option<Reference>,
+    /// How reading ended. What landed before a pause is published.
     pub(crate) read: Result<()>,
     pub(crate) requests: Requests,
     /// Answers, from the API or the archive.
     pub(crate) answered: u64,
 }
 
-/// Requests that the check of a run may need.
-const CHECK_REQUESTS: u32 = 4;
+/// Requests that are kept while days are read: a run whose budget ends can then still compare them once.
+const KEPT_FOR_CHECK: u32 = 4;
 
 /// What a client had sent before a run began.
 #[derive(Debug, Clone, Copy)]
@@ -75,48 +76,48 @@ pub(crate) async fn extract(run: &mut Run<'_>, before: SentBefore) -> Result<Ext
     let mut landing = Landing::new(run.record.today, staging, quarantine, pages.clone())?;
     let (progress, now) = (run.progress.clone(), run.context.now);
     let answered = |sent, rows| progress.answered(sent, rows, client.budget(), now());
-    let mut asker = PageFetcher::new(client, &mut pages, now, &answered);
+    let mut fetcher = PageFetcher::new(client, &mut pages, now, &answered);
     let mut reference = None;
-    let read = run.read(&mut asker, &mut landing, &mut reference).await;
+    let read = run.read(&mut fetcher, &mut landing, &mut reference).await;
     if let Err(PipelineError::Client(refused)) = &read {
-        asker.invalidate_refusal(refused)?;
+        fetcher.invalidate_refusal(refused)?;
     }
-    let finished = asker.finish().await;
+    let finished = fetcher.finish().await;
     let mut by_stage: BTreeMap<String, u64> =
-        asker.sent_by_stage.iter().map(|(stage, sent)| ((*stage).to_owned(), *sent)).collect();
+        fetcher.sent_by_stage.iter().map(|(stage, sent)| ((*stage).to_owned(), *sent)).collect();
     *by_stage.entry(REFERENCE.to_owned()).or_default() += sent_for_account;
-    let requests = Requests { replayed: asker.replayed, by_stage, ..before.requests_since(client) };
+    let requests = Requests { replayed: fetcher.replayed, by_stage, ..before.requests_since(client) };
     progress.report(Event::Spent(&requests));
     finished?;
     archive.archive().sync()?;
     landing.end()?;
     landing.findings.sync()?;
-    Ok(Extracted { landing, reference, read, requests, answered: asker.answered })
+    Ok(Extracted { landing, reference, read, requests, answered: fetcher.answered })
 }
 
 impl Run<'_> {
     /// Reads lists, counts and listings. Each day range lands when it is read. `reference` receives the lists before anything can land.
     async fn read(
         &mut self,
-        asker: &mut PageFetcher<'_>,
+        fetcher: &mut PageFetcher<'_>,
         landing: &mut Landing,
         reference: &mut Option<Reference>,
     ) -> Result<()> {
         let spec = &self.pipeline.spec;
         if let Some(spec) = &spec.enrich {
-            return self.read_enrich(spec, asker, landing).await;
+            return self.read_enrich(spec, fetcher, landing).await;
         }
-        let lists = extract_reference(asker).await?;
+        let lists = extract_reference(fetcher).await?;
         if let Some(spec) = &spec.registry {
-            return self.read_register(spec, asker, reference.insert(lists), landing).await;
+            return self.read_register(spec, fetcher, reference.insert(lists), landing).await;
         }
-        self.read_counts(asker, landing).await?;
+        self.read_counts(fetcher, landing).await?;
         let Reference { industries, entity_types, stats, .. } = reference.insert(lists);
         let mut reading = WindowReading {
             words: FilterValues::of(industries, entity_types),
             at_first: Figures::new(stats.clone(), self.usable_counts(), &[]),
             run: self,
-            fetcher: asker,
+            fetcher,
             landing,
             compared: BTreeMap::new(),
             begun: BTreeSet::new(),
@@ -126,13 +127,13 @@ impl Run<'_> {
 
     /// Reads counts of days, and the plan's numbers where they must be measured. Fails if the API's own day, the newest that it counts,
     /// is before the run's.
-    async fn read_counts(&mut self, asker: &mut PageFetcher<'_>, landing: &mut Landing) -> Result<()> {
+    async fn read_counts(&mut self, fetcher: &mut PageFetcher<'_>, landing: &mut Landing) -> Result<()> {
         let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
-        self.take_counts(asker.ask(COUNTS, &Call::daily_counts(days)).await?, landing);
+        self.take_counts(fetcher.ask(COUNTS, &Call::daily_counts(days)).await?, landing);
         check_counts(self.record.today, &self.counts, api_clock(self.context.now, self.client))?;
         if !self.is_plan_found {
             let (given, counted) = (&self.pipeline.spec.plan, self.counts.len() as u32);
-            find_plan(asker, &mut self.plan, given, counted, self.context.today).await?;
+            find_plan(fetcher, &mut self.plan, given, counted, self.context.today).await?;
             self.is_plan_found = true;
         }
         Ok(())
@@ -193,7 +194,7 @@ impl Run<'_> {
     }
 }
 
-/// The reading of a window: its days are read, then checked.
+/// The reading of a window: its days are read here, then checked in `day_check`.
 pub(super) struct WindowReading<'c, 'r, 'f> {
     pub(super) run: &'c mut Run<'r>,
     pub(super) fetcher: &'c mut PageFetcher<'f>,
@@ -213,8 +214,8 @@ impl WindowReading<'_, '_, '_> {
         let budget = self.run.client.budget();
         let left = self.run.spendable()?;
         // A budget that hardly lets a run read has none to set aside.
-        if left.day.min(left.month) >= 3 * CHECK_REQUESTS {
-            budget.set_aside(CHECK_REQUESTS);
+        if left.day.min(left.month) >= 3 * KEPT_FOR_CHECK {
+            budget.set_aside(KEPT_FOR_CHECK);
         }
         let mut read = self.read_jobs().await;
         budget.set_aside(0);
@@ -241,7 +242,7 @@ impl WindowReading<'_, '_, '_> {
         if let Some(wanted) = run.wanted_days() {
             run.progress.want(wanted, &coverage);
         }
-        run.differ_by_counts(self.landing);
+        run.mark_by_counts(self.landing);
         for (listing, job) in run.plan_listings(&coverage, &self.at_first.stats, self.fetcher.answered)? {
             let known = Known::Lake(KnownRows::new(filings.clone(), listing));
             let before = (self.fetcher.answered, self.fetcher.replayed);

@@ -29,7 +29,7 @@ impl Run<'_> {
     pub(crate) async fn read_register(
         &mut self,
         spec: &RegistrySpec,
-        asker: &mut PageFetcher<'_>,
+        fetcher: &mut PageFetcher<'_>,
         reference: &Reference,
         landing: &mut Landing,
     ) -> Result<()> {
@@ -44,18 +44,18 @@ impl Run<'_> {
         for (start, is_fictitious, rows) in self.state.register.starts() {
             names.set_count(start, is_fictitious, rows);
         }
-        let is_resumed = asker.replayed > 0;
+        let is_resumed = fetcher.replayed > 0;
         self.note_total(&reference.stats, is_resumed);
         if is_resumed {
-            self.request_total(asker).await?;
+            self.request_total(fetcher).await?;
         }
         let register = &self.state.register;
         let total = register.total.unwrap_or(0);
         let price = register_price(spec, register, names.clone(), total, self.record.today, &self.plan);
-        self.progress.plan(asker.answered + price.requests, 0);
+        self.progress.plan(fetcher.answered + price.requests, 0);
         let words = FilterValues::of(&reference.industries, &reference.entity_types);
         let to = plus_days(self.record.today, MAX_DAYS_AHEAD);
-        let mut reading = RegisterReading { run: self, spec, asker, landing, words, names, to };
+        let mut reading = RegisterReading { run: self, spec, fetcher, landing, words, names, to };
         let result = reading.read().await;
         let names = reading.names;
         let question = Question { spec, state: &self.state.register, progress: &self.register };
@@ -69,12 +69,12 @@ impl Run<'_> {
     }
 
     /// Requests the API's total of now: archived answers of a resumed run are passed over.
-    async fn request_total(&mut self, asker: &mut PageFetcher<'_>) -> Result<(), ExtractError> {
+    async fn request_total(&mut self, fetcher: &mut PageFetcher<'_>) -> Result<(), ExtractError> {
         loop {
-            let replayed = asker.replayed;
-            let stats = asker.ask(REFERENCE, &Call::stats()).await?.value.data;
+            let replayed = fetcher.replayed;
+            let stats = fetcher.ask(REFERENCE, &Call::stats()).await?.value.data;
             self.note_total(&stats, false);
-            if asker.replayed == replayed {
+            if fetcher.replayed == replayed {
                 return Ok(());
             }
         }
@@ -160,7 +160,7 @@ impl Run<'_> {
 struct RegisterReading<'c, 'r, 'f> {
     run: &'c mut Run<'r>,
     spec: &'c RegistrySpec,
-    asker: &'c mut PageFetcher<'f>,
+    fetcher: &'c mut PageFetcher<'f>,
     landing: &'c mut Landing,
     words: FilterValues,
     names: PrefixModel,
@@ -170,13 +170,13 @@ struct RegisterReading<'c, 'r, 'f> {
 
 impl RegisterReading<'_, '_, '_> {
     async fn read(&mut self) -> Result<()> {
-        let mut answered = self.asker.answered;
+        let mut answered = self.fetcher.answered;
         loop {
             let mut guesses = self.next_prefixes();
-            if guesses.is_empty() && self.asker.answered > answered {
+            if guesses.is_empty() && self.fetcher.answered > answered {
                 // The total may have changed while prefixes were read.
-                self.run.request_total(self.asker).await?;
-                answered = self.asker.answered;
+                self.run.request_total(self.fetcher).await?;
+                answered = self.fetcher.answered;
                 guesses = self.next_prefixes();
             }
             if guesses.is_empty() {
@@ -203,18 +203,18 @@ impl RegisterReading<'_, '_, '_> {
     async fn read_job(&mut self, mut job: PrefixJob) -> Result<u64> {
         let Run { state, plan, record, .. } = &mut *self.run;
         let shares = state.shares.entry(label(job.is_fictitious).to_owned()).or_default();
-        let mut reading = read_prefix(self.asker, plan, &self.words, shares, &job).await;
+        let mut reading = read_prefix(self.fetcher, plan, &self.words, shares, &job).await;
         let is_refused =
             reading.as_ref().map_or_else(ExtractError::is_rejected_query, |reading| reading.is_none());
         if job.to > record.today && is_refused {
             // This API refuses future days: filings dated ahead are out of reach.
             (self.to, job.to) = (record.today, record.today);
-            reading = read_prefix(self.asker, plan, &self.words, shares, &job).await;
+            reading = read_prefix(self.fetcher, plan, &self.words, shares, &job).await;
         }
         match reading? {
             Some(reading) => {
-                let Self { run, asker, landing, names, .. } = self;
-                asker.alongside(|| run.land_prefix(landing, job, &reading, names)).await?
+                let Self { run, fetcher, landing, names, .. } = self;
+                fetcher.alongside(|| run.land_prefix(landing, job, &reading, names)).await?
             }
             None => {
                 state.register.refused.insert(text(job.prefix));
