@@ -6,7 +6,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
 use sunlake::cli::{
-    Cli, LEFT_OUT, World, carry_out, command_line, explain, unusable_variables, without_empty_variables,
+    Cli, LEFT_OUT, World, carry_out, command_line, explain, not_text, unusable_variables,
+    without_empty_variables,
 };
 
 #[global_allocator]
@@ -74,20 +75,6 @@ fn run() -> ExitCode {
         }
     };
     ExitCode::from(runtime.block_on(carry_out(cli, &world)))
-}
-
-/// An argument, or the name of a variable of this program, that is no text. The value of a variable may be a key, so it is not shown.
-fn not_text(
-    mut arguments: impl Iterator<Item = OsString>,
-    mut variables: impl Iterator<Item = (OsString, OsString)>,
-) -> Option<String> {
-    let is_text = |given: &OsStr| given.to_str().is_some();
-    let is_ours = |name: &OsStr| name.to_string_lossy().starts_with("SUNLAKE_");
-    let argument = arguments.find(|argument| !is_text(argument)).map(|argument| format!("{argument:?}"));
-    argument.or_else(|| {
-        let (name, _) = variables.find(|(name, value)| is_ours(name) && !is_text(value))?;
-        Some(name.to_string_lossy().into_owned())
-    })
 }
 
 /// This program once more in its own place, without some variables. Returns only if that fails.

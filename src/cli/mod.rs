@@ -24,7 +24,7 @@ pub use args::{
     ChangesArguments, Cli, Command, Common, CsvFlags, DeltaFlags, DuckdbFlags, DucklakeFlags, Expiry,
     ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, QueryArguments, RowFormat, Schedule,
     SchemaOf, Selection, ServeArguments, Since, SnapshotCommand, SnapshotName, command_line, explain,
-    without_empty_variables,
+    not_text, without_empty_variables,
 };
 pub use dispatch::carry_out;
 pub use library_variables::{LEFT_OUT, unusable_variables};

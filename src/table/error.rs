@@ -23,7 +23,7 @@ pub enum TableError {
     /// The columns of a batch or a file are not those of its table; the text says how.
     #[error("{what}")]
     Schema { place: String, what: String },
-    /// A column has a type that the lake does not write.
+    /// A column has a type that is not written as text.
     #[error("column {column} is {found}, which the lake does not store")]
     UnsupportedType { column: String, found: DataType },
     /// A value that the column's meaning does not cover.

@@ -5,6 +5,7 @@ use crate::contract::escape::{escaped, on_one_line};
 use crate::pipeline::config::built_in;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use std::error::Error as _;
+use std::ffi::{OsStr, OsString};
 
 /// A flag that people try: its names, the commands it is tried with (all, if none), what is wrong with it, and the way out.
 type Tried = (&'static [&'static str], &'static [&'static str], &'static str, &'static str);
@@ -91,6 +92,20 @@ pub fn explain(error: &Error) -> Option<String> {
     let (wrong, hint) = of_a_word(error, &command).or_else(|| of_kind(error, usage, &command))?;
     let text = format!("error: {}\nhint: {}\n", on_one_line(&wrong), on_one_line(&hint));
     Some(escaped(&text, &['\n', '\t']).into_owned())
+}
+
+/// An argument, or the name of a variable of this program, that is no text. The value of a variable may be a key, so it is not shown.
+pub fn not_text(
+    mut arguments: impl Iterator<Item = OsString>,
+    mut variables: impl Iterator<Item = (OsString, OsString)>,
+) -> Option<String> {
+    let is_text = |given: &OsStr| given.to_str().is_some();
+    let is_ours = |name: &OsStr| name.to_string_lossy().starts_with("SUNLAKE_");
+    let argument = arguments.find(|argument| !is_text(argument)).map(|argument| format!("{argument:?}"));
+    argument.or_else(|| {
+        let (name, _) = variables.find(|(name, value)| is_ours(name) && !is_text(value))?;
+        Some(name.to_string_lossy().into_owned())
+    })
 }
 
 /// What clap knows about an error under one name; empty where it knows nothing.

@@ -22,6 +22,6 @@ pub use commands::{
     LogFormat, Numbered, PruneFlags, Schedule, SchemaOf, Selection, SnapshotCommand,
 };
 pub use help::command_line;
-pub use mistakes::explain;
+pub use mistakes::{explain, not_text};
 pub use serve::ServeArguments;
 pub use values::{Expiry, Since, SnapshotName, without_empty_variables};
