@@ -8,7 +8,7 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its results on stdout")]
 
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
 use std::collections::{BTreeMap, BTreeSet};

@@ -132,8 +132,9 @@ fn beginnings(counts: &HashMap<String, u64>, length: usize) -> HashMap<String, u
 
 /// Columns of a file as texts.
 fn texts(path: &Path, columns: &[&str]) -> Vec<Vec<String>> {
-    use arrow::array::{Array, AsArray};
-    use arrow::datatypes::Int64Type;
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
     let mut cells = vec![Vec::new(); columns.len()];
     for batch in read_parquet(path, Some(columns)).expect("a file") {
         let batch = batch.expect("a batch");

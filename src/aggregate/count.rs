@@ -5,8 +5,9 @@
 use super::tables::of_table_error;
 use crate::contract::eastern::{day_of_epoch, month_of};
 use crate::table::{ColumnKind, FilingColumns, Table, TableError, columns, read_dictionaries};
-use arrow::array::{Array as _, AsArray as _, RecordBatch, StringArray};
-use arrow::datatypes::Int32Type;
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array as _, RecordBatch, StringArray};
 use polars::error::PolarsResult;
 use polars::frame::DataFrame;
 use polars::prelude::{Column, DataType, NamedFrom as _, PlSmallStr, Series};

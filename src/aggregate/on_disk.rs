@@ -107,7 +107,7 @@ pub(super) fn day(cells: &Int32Chunked, row: usize) -> Option<Date> {
 #[cfg(test)]
 mod tests {
     use crate::aggregate::tiny_lake::TinyLake;
-    use arrow::datatypes::{DataType, TimeUnit};
+    use arrow_schema::{DataType, TimeUnit};
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     #[test]

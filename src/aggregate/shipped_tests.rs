@@ -8,8 +8,7 @@ use super::on_disk::Cells;
 use super::reconcile::{Scope, read_reconciliation};
 use super::run::{check_sum, load_aggregates};
 use super::tiny_lake::{TinyLake, coverage, lake_as_of, lake_covered_by, lake_with_gap};
-use crate::table::Table;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
+use crate::table::{Cell, Table, cell};
 use jiff::civil::{Date, date};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::path::Path;
@@ -34,17 +33,13 @@ fn run(lake: &TinyLake, name: &str) -> Vec<String> {
     let file = lake.run(name, &shipped_sql(name)).expect(name);
     let reader = std::fs::File::open(file.path).expect("a file");
     let reader = ParquetRecordBatchReaderBuilder::try_new(reader).expect("parquet").build().expect("rows");
-    let options = FormatOptions::default();
     let mut lines = Vec::new();
     for batch in reader {
         let batch = batch.expect("rows");
-        let cells: Vec<_> = batch
-            .columns()
-            .iter()
-            .map(|cells| ArrayFormatter::try_new(cells, &options).expect("cells"))
-            .collect();
         for row in 0..batch.num_rows() {
-            let line: Vec<String> = cells.iter().map(|cell| cell.value(row).to_string()).collect();
+            let cells = batch.columns().iter().map(|cells| cell(cells, row).expect("a cell"));
+            let line: Vec<String> =
+                cells.map(|cell| cell.as_ref().map_or_else(String::new, Cell::to_string)).collect();
             lines.push(line.join("|"));
         }
     }

@@ -7,10 +7,10 @@ use super::run::{AggregateFile, TABLE_PREFIX, run_aggregate};
 use super::tables::SnapshotFiles;
 use crate::contract::eastern::{days_newest_first, epoch_days};
 use crate::table::{CoverageRow, DayRow, MonthRow, Row as _, Table};
-use arrow::array::{
+use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
-use arrow::datatypes::{DataType, Field};
+use arrow_schema::{DataType, Field};
 use jiff::civil::{Date, date};
 use parquet::arrow::ArrowWriter;
 use std::collections::BTreeMap;

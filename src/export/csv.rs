@@ -4,20 +4,15 @@ use super::error::ExportError;
 use super::outlet::Pending;
 use super::replaceable::check_csv;
 use super::snapshot::selected_tables;
-use crate::contract::eastern::day_of_epoch;
 use crate::contract::escape::escaped;
 use crate::lake::{Commit, Lake};
-use crate::table::{Footer, Table, TableError, columns, read_parquet, typed_column};
-use arrow::array::{Array, AsArray, BooleanArray, Int64Array, RecordBatch};
-use arrow::compute::filter_record_batch;
-use arrow::datatypes::{
-    DataType, Date32Type, Float64Type, Int32Type, Int64Type, Schema, TimestampMicrosecondType,
-};
-use jiff::Timestamp;
+use crate::table::{Cell, Footer, Table, TableError, cell, columns, read_parquet, typed_column};
+use arrow_array::{Array, BooleanArray, Int64Array, RecordBatch};
+use arrow_schema::Schema;
+use arrow_select::filter::filter_record_batch;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -146,33 +141,18 @@ pub(crate) fn csv_lines(batch: &RecordBatch, raw: bool, end: &str) -> Result<Vec
 
 /// Writes a cell. Null is an empty cell, an empty text is two quotes.
 fn write_cell(line: &mut Vec<u8>, column: &dyn Array, row: usize, raw: bool) -> Result<(), TableError> {
-    if column.is_null(row) {
-        return Ok(());
-    }
-    match column.data_type() {
-        DataType::Utf8 => write_text(line, column.as_string::<i32>().value(row), raw),
-        DataType::Int64 => push(line, Some(column.as_primitive::<Int64Type>().value(row))),
-        DataType::Int32 => push(line, Some(column.as_primitive::<Int32Type>().value(row))),
-        DataType::Float64 => push(line, Some(column.as_primitive::<Float64Type>().value(row))),
-        DataType::Boolean => push(line, Some(column.as_boolean().value(row))),
-        DataType::Date32 => push(line, day_of_epoch(column.as_primitive::<Date32Type>().value(row))),
-        DataType::Timestamp(..) => {
-            let micros = column.as_primitive::<TimestampMicrosecondType>().value(row);
-            push(line, Timestamp::from_microsecond(micros).ok().map(|instant| format!("{instant:.6}")));
+    // Writing to a Vec cannot fail.
+    let _ = match cell(column, row)? {
+        None => Ok(()),
+        Some(Cell::Text(text)) => {
+            write_text(line, text, raw);
+            Ok(())
         }
-        found => {
-            let (column, found) = ("of the file".to_owned(), found.clone());
-            return Err(TableError::UnsupportedType { column, found });
-        }
-    }
+        Some(Cell::Instant(instant)) => write!(line, "{instant:.6}"),
+        Some(Cell::Double(number)) => write!(line, "{number}"),
+        Some(other) => write!(line, "{other}"),
+    };
     Ok(())
-}
-
-fn push(line: &mut Vec<u8>, value: Option<impl Display>) {
-    if let Some(value) = value {
-        // Writing to a Vec cannot fail.
-        let _ = write!(line, "{value}");
-    }
 }
 
 /// Whether a spreadsheet could run a text as a formula. Many remove blanks and characters that show nothing before they look at it, and

@@ -5,7 +5,7 @@ use super::error::ExportError;
 use crate::lake::{Commit, FileEntry, INVENTED, Lake, TableManifest};
 use crate::table::{ABOUT_KEY, Footer, Table, columns};
 use crate::table::{VIEWS, View};
-use arrow::datatypes::DataType;
+use arrow_schema::DataType;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 

@@ -5,12 +5,12 @@ use crate::lake::backend::disk::{self, Storage};
 use crate::lake::error::LakeError;
 use crate::lake::format::manifest::Digest;
 use crate::table::{self, FilingColumns, Footer, Table, write_parquet};
-use arrow::array::{ArrayRef, AsArray, RecordBatch};
-use arrow::compute::{self, CastOptions, cast_with_options};
-use arrow::datatypes::{DataType, Date32Type, Field, FieldRef, Schema, TimeUnit};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Date32Type;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, TimeUnit};
 use jiff::civil::Date;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Writes sorted rows to `path`, opens the file again and checks it. Returns its size and digest.
 /// `table` is none for an aggregate.
@@ -35,7 +35,8 @@ pub(super) fn write_part(
 /// The oldest and the newest filing date of rows; none without that column.
 pub(super) fn filed_dates(rows: &RecordBatch) -> (Option<Date>, Option<Date>) {
     let dates = rows.column_by_name("filed_date").and_then(|column| column.as_primitive_opt::<Date32Type>());
-    (dates.and_then(compute::min).and_then(day_of_epoch), dates.and_then(compute::max).and_then(day_of_epoch))
+    let known = || dates.into_iter().flatten().flatten();
+    (known().min().and_then(day_of_epoch), known().max().and_then(day_of_epoch))
 }
 
 pub(super) fn business_ids(path: &Path) -> Result<Vec<i64>, LakeError> {
@@ -60,37 +61,24 @@ pub(super) fn column<'a>(rows: &'a RecordBatch, name: &str) -> Result<&'a ArrayR
     })
 }
 
-/// The same rows in types that Spark, pandas and `DuckDB` read.
-pub(super) fn plain_types(table: &str, rows: &RecordBatch) -> Result<RecordBatch, LakeError> {
-    // A number out of range is an error, not a null.
-    let strict = CastOptions { safe: false, ..CastOptions::default() };
-    let mut fields: Vec<FieldRef> = Vec::new();
-    let mut columns = Vec::new();
-    for (field, column) in rows.schema_ref().fields().iter().zip(rows.columns()) {
-        let kind = plain_type(field.data_type()).ok_or_else(|| LakeError::Schema {
+/// Refuses rows with a type that Spark, pandas or `DuckDB` does not read.
+pub(super) fn check_plain_types(table: &str, rows: &RecordBatch) -> Result<(), LakeError> {
+    match rows.schema_ref().fields().iter().find(|field| !is_plain(field.data_type())) {
+        None => Ok(()),
+        Some(field) => Err(LakeError::Schema {
             table: table.to_owned(),
             what: format!("column {} is {}, which not every reader knows", field.name(), field.data_type()),
-        })?;
-        columns.push(cast_with_options(column, &kind, &strict).map_err(LakeError::arrow("widen a column"))?);
-        fields.push(Arc::new(Field::new(field.name(), kind, field.is_nullable())));
+        }),
     }
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(LakeError::arrow("widen a column"))
 }
 
-fn plain_type(kind: &DataType) -> Option<DataType> {
-    let plain = match kind {
-        DataType::Boolean | DataType::Int32 | DataType::Int64 | DataType::Float64 => kind.clone(),
-        DataType::Int8 | DataType::Int16 | DataType::UInt8 | DataType::UInt16 => DataType::Int32,
-        DataType::UInt32 | DataType::UInt64 => DataType::Int64,
-        DataType::Float16 | DataType::Float32 => DataType::Float64,
-        DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => DataType::Float64,
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
-        DataType::Date32 | DataType::Date64 => DataType::Date32,
-        DataType::Timestamp(..) => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
-        DataType::Dictionary(_, values) => plain_type(values)?,
-        _ => return None,
-    };
-    Some(plain)
+fn is_plain(kind: &DataType) -> bool {
+    match kind {
+        DataType::Boolean | DataType::Int32 | DataType::Int64 | DataType::Float64 => true,
+        DataType::Utf8 | DataType::Date32 => true,
+        DataType::Timestamp(TimeUnit::Microsecond, zone) => zone.as_deref() == Some("UTC"),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

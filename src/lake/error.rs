@@ -68,7 +68,7 @@ pub enum LakeError {
     Schema { table: String, what: String },
     /// An operation of Arrow failed.
     #[error("cannot {op}: {source}")]
-    Arrow { op: &'static str, source: arrow::error::ArrowError },
+    Arrow { op: &'static str, source: arrow_schema::ArrowError },
 }
 
 fn number(snapshot: Option<u64>) -> String {
@@ -121,7 +121,7 @@ impl LakeError {
     }
 
     /// For `map_err`: an error of Arrow.
-    pub(super) fn arrow(op: &'static str) -> impl FnOnce(arrow::error::ArrowError) -> Self {
+    pub(super) fn arrow(op: &'static str) -> impl FnOnce(arrow_schema::ArrowError) -> Self {
         move |source| Self::Arrow { op, source }
     }
 

@@ -1,7 +1,7 @@
 //! Rows for the tests of the lake.
 
 use crate::table::{self, EntityTypeRow, FilingRow, Row};
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
 use jiff::Timestamp;
 use jiff::civil::date;
 

@@ -2,7 +2,7 @@
 
 use super::column::{BUSINESS_ID, ColumnKind, SOURCE_DATE, SOURCE_RANK};
 use super::row::{Cell, table_row};
-use arrow::array::StringArray;
+use arrow_array::StringArray;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::table::error::TableError;
     use crate::table::row::{Row, tests::assert_round_trip};
-    use arrow::array::RecordBatch;
+    use arrow_array::RecordBatch;
     use std::sync::Arc;
 
     fn rows() -> Vec<ChangeRow> {

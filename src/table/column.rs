@@ -2,8 +2,8 @@
 
 use super::error::TableError;
 use super::tables::Table;
-use arrow::array::{Array, RecordBatch};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use std::sync::Arc;
 
 /// The types on disk. Spark, pandas and `DuckDB` read all of them.

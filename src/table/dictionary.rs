@@ -9,7 +9,7 @@ use super::count::{
 use super::reference::{CountyFactsRow, EntityTypeRow, IndustryLabelRow, IndustryTypeRow, SegmentRow};
 use super::row::Row;
 use super::tables::Table;
-use arrow::datatypes::SchemaRef;
+use arrow_schema::SchemaRef;
 
 /// The columns of a table, in file order.
 pub const fn columns(table: Table) -> &'static [Column] {

@@ -1,7 +1,7 @@
 //! What can be wrong with a batch or a file of a table.
 
 use crate::contract::hint::{NEWER_SUNLAKE, of_io};
-use arrow::datatypes::DataType;
+use arrow_schema::DataType;
 use parquet::errors::ParquetError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ pub enum TableError {
     Parquet { action: &'static str, path: PathBuf, source: ParquetError },
     /// Arrow could not build, join or sort a batch.
     #[error("cannot {action} rows of {place}")]
-    Arrow { action: &'static str, place: String, source: arrow::error::ArrowError },
+    Arrow { action: &'static str, place: String, source: arrow_schema::ArrowError },
 }
 
 impl TableError {
@@ -85,7 +85,7 @@ impl TableError {
     pub(crate) fn arrow(
         action: &'static str,
         place: impl Into<String>,
-        source: arrow::error::ArrowError,
+        source: arrow_schema::ArrowError,
     ) -> Self {
         Self::Arrow { action, place: place.into(), source }
     }

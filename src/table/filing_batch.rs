@@ -4,10 +4,10 @@ use super::business::FilingRow;
 use super::error::TableError;
 use super::row::batch_of;
 use crate::contract::eastern::epoch_days;
-use arrow::array::{
-    ArrayBuilder, ArrayRef, BooleanBuilder, Date32Builder, Int64Builder, RecordBatch, StringBuilder,
-    TimestampMicrosecondBuilder,
+use arrow_array::builder::{
+    ArrayBuilder, BooleanBuilder, Date32Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder,
 };
+use arrow_array::{ArrayRef, RecordBatch};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::dictionary::columns;
 use super::error::TableError;
 use super::tables::Table;
-use arrow::array::{
+use arrow_array::{
     Array, BooleanArray, Date32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
 

@@ -8,6 +8,7 @@
 //! # Files, in reading order
 //!
 //! - `tables`: every table with key, partition and sort order; the views over them
+//! - `cell`: one value of a column
 //! - `column`: a column: name, type, null and meaning
 //! - `row`: rows as values, rows as columns
 //! - `business`: rows of filings, details and officers
@@ -23,6 +24,7 @@
 //! - `error`: what can be wrong
 
 mod business;
+mod cell;
 mod change;
 mod column;
 mod count;
@@ -40,6 +42,7 @@ mod tables;
 #[cfg(test)]
 pub(crate) use business::tests::filing;
 pub use business::{DetailRow, FROM_API, FilingRow, OfficerRow, ShownDetail, ShownOfficer, unheld_fields};
+pub use cell::{Cell, cell};
 pub use change::{Change, ChangeRow, EventRow, ImportRow, RecordRow, UnmatchedEventRow};
 pub use column::{Column, ColumnKind};
 pub(crate) use count::counts_in_sums;

@@ -3,11 +3,10 @@
 use super::error::TableError;
 use super::schema::check_schema;
 use super::tables::Table;
-use arrow::array::RecordBatch;
-use arrow::compute::{
-    LexicographicalComparator, SortColumn, SortOptions, lexsort_to_indices, take_record_batch,
-};
-use arrow::error::ArrowError;
+use arrow_array::RecordBatch;
+use arrow_ord::sort::{LexicographicalComparator, SortColumn, lexsort_to_indices};
+use arrow_schema::{ArrowError, SortOptions};
+use arrow_select::take::take_record_batch;
 
 /// The rows of a batch in the order of a table. A sorted batch is returned unchanged.
 pub fn sort_batch(table: Table, batch: &RecordBatch) -> Result<RecordBatch, TableError> {

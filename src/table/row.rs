@@ -6,9 +6,10 @@ use super::column::{Column, ColumnKind, schema_of};
 use super::error::TableError;
 use super::tables::Table;
 use crate::contract::eastern::{day_of_epoch, epoch_days};
-use arrow::array::{
+use arrow_array::builder::StringBuilder;
+use arrow_array::{
     Array, ArrayRef, BooleanArray, Date32Array, Float64Array, Int32Array, Int64Array, RecordBatch,
-    StringArray, StringBuilder, TimestampMicrosecondArray,
+    StringArray, TimestampMicrosecondArray,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -230,13 +231,13 @@ macro_rules! table_row {
             const COLUMNS: &'static [$crate::table::column::Column] =
                 &[$($crate::table::row::column_of::<$cell>(stringify!($field), $meaning)),*];
 
-            fn batch(rows: &[Self]) -> Result<arrow::array::RecordBatch, $crate::table::error::TableError> {
+            fn batch(rows: &[Self]) -> Result<arrow_array::RecordBatch, $crate::table::error::TableError> {
                 let arrays = vec![$($crate::table::row::cell_column(rows.iter().map(|row| &row.$field))),*];
                 $crate::table::row::batch_of::<Self>(arrays)
             }
 
             fn rows(
-                batch: &arrow::array::RecordBatch,
+                batch: &arrow_array::RecordBatch,
             ) -> Result<Vec<Self>, $crate::table::error::TableError> {
                 $(let $field = $crate::table::row::cells(batch, Self::TABLE, stringify!($field))?;)*
                 (0..batch.num_rows()).map(|row| Ok(Self { $($field: $field(row)?),* })).collect()
@@ -257,7 +258,7 @@ macro_rules! part_of {
             const COLUMNS: &'static [&'static str] = &[$(stringify!($field)),*];
 
             fn rows(
-                batch: &arrow::array::RecordBatch,
+                batch: &arrow_array::RecordBatch,
             ) -> Result<Vec<$row>, $crate::table::error::TableError> {
                 let table = <$row as $crate::table::row::Row>::TABLE;
                 $(let $field = $crate::table::row::cells(batch, table, stringify!($field))?;)*
@@ -276,7 +277,7 @@ pub(super) mod tests {
     use crate::table::business::FilingRow;
     use crate::table::count::DailyCountRow;
     use crate::table::error::TableError;
-    use arrow::datatypes::{Field, Schema};
+    use arrow_schema::{Field, Schema};
     use jiff::civil::date;
 
     /// Claims that rows go to a batch of the table's schema and back, with their columns in any order.

@@ -1,7 +1,7 @@
 //! Schemas of the files: with and without Parquet's field ids, and checked.
 
 use super::error::TableError;
-use arrow::datatypes::{Field, Fields, Schema, SchemaRef};
+use arrow_schema::{Field, Fields, Schema, SchemaRef};
 use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -148,7 +148,7 @@ fn planted_violations_are_caught_however_they_are_written() {
         ("contract/page.rs", "fn f() { std::env::var(\"x\").ok(); }", "std::env"),
         ("contract/page.rs", "use ::tokio::net;", "tokio"),
         ("lake/part.rs", "use polars::prelude::*;", "polars"),
-        ("extract/walk.rs", "use arrow::array::Array;", "arrow"),
+        ("extract/walk.rs", "use arrow_array::Array;", "arrow"),
         ("cli/run.rs", "use reqwest::Client;", "reqwest"),
         ("pipeline/run.rs", "fn f() { hyper_util::rt::x(); }", "hyper_util"),
         ("pipeline/args.rs", "#[derive(clap::Parser)] struct A;", "clap"),

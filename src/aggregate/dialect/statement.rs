@@ -3,7 +3,7 @@
 use super::refusal::{ALIKE, Result, wrong};
 use crate::contract::hint::nearest;
 use crate::table::VIEWS;
-use sqlparser::ast::{BinaryOperator, Expr, Query, Statement, Value, visit_expressions, visit_relations};
+use sqlparser::ast::{BinaryOperator, Expr, ObjectName, Query, Statement, Value, Visit, Visitor};
 use sqlparser::dialect::{Dialect, GenericDialect};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError, ParserOptions};
@@ -11,6 +11,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use std::any::TypeId;
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 const BEGINNINGS: [&str; 3] = ["SELECT", "WITH", "FROM"];
@@ -200,16 +201,57 @@ fn is_operator(token: &Token) -> bool {
     }
 }
 
+/// A part of a query that is looked for.
+pub(super) enum Part<'a> {
+    Table(&'a ObjectName),
+    Expr(&'a Expr),
+}
+
+/// Calls `look` with each part of a query or of a piece of one, and with the number of queries around it.
+pub(super) fn walk(of: &impl Visit, look: &mut dyn FnMut(Part<'_>, u32)) {
+    let _ = of.visit(&mut Walk { queries: 0, look });
+}
+
+/// The one visitor of syntax trees: each is compiled as some 1,500 functions.
+struct Walk<'a> {
+    queries: u32,
+    look: &'a mut dyn FnMut(Part<'_>, u32),
+}
+
+impl Visitor for Walk<'_> {
+    type Break = Infallible;
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<Infallible> {
+        self.queries += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<Infallible> {
+        self.queries -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, table: &ObjectName) -> ControlFlow<Infallible> {
+        (self.look)(Part::Table(table), self.queries);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Infallible> {
+        (self.look)(Part::Expr(expr), self.queries);
+        ControlFlow::Continue(())
+    }
+}
+
 /// The tables that a query names, those of a view in place of the view. Names that it defines itself may be among them.
 pub(super) fn tables_of(query: &Query) -> BTreeSet<String> {
     let mut tables = BTreeSet::new();
-    let _ = visit_relations(query, |name| {
+    walk(query, &mut |part, _| {
+        let Part::Table(name) = part else { return };
         let name = name.to_string().trim_matches('"').to_lowercase();
         match VIEWS.iter().find(|view| view.name == name) {
             Some(view) => tables.extend(view.tables.iter().map(|table| (*table).to_owned())),
             None => _ = tables.insert(name),
         }
-        ControlFlow::<()>::Continue(())
     });
     tables
 }
@@ -229,9 +271,10 @@ pub(crate) struct ComparedTexts {
 pub(crate) fn compared_texts(sql: &str) -> ComparedTexts {
     let mut compared = ComparedTexts::default();
     if let Ok(query) = parsed(sql) {
-        let _ = visit_expressions(&query, |expr| {
-            compared.add(expr);
-            ControlFlow::<()>::Continue(())
+        walk(&query, &mut |part, _| {
+            if let Part::Expr(expr) = part {
+                compared.add(expr);
+            }
         });
     }
     compared

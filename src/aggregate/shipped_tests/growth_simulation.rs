@@ -13,7 +13,7 @@ use crate::contract::county::county_facts;
 use crate::contract::eastern::{days_newest_first, epoch_days, minus_days, plus_days};
 use crate::contract::holiday::{holiday_name, is_ordinary};
 use crate::table::{CoverageRow, DayRow, Row as _, StatewideRow};
-use arrow::array::{ArrayRef, Date32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Date32Array, Int64Array, RecordBatch, StringArray};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
 use std::collections::BTreeMap;

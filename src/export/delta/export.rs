@@ -7,7 +7,7 @@ use super::super::snapshot::snapshot;
 use super::log::{APP_ID, COMMITTED_AT, Log, entry_path};
 use crate::lake::{Commit, FileEntry, Lake};
 use crate::table::{Column, Table, columns};
-use arrow::datatypes::DataType;
+use arrow_schema::DataType;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,7 +5,7 @@ use super::super::described::{Described, DescribedColumn, has_months, of_footer,
 use super::super::error::ExportError;
 use crate::lake::{Commit, Lake, TableManifest};
 use crate::table::{Footer, SCHEMA_VERSION, Table};
-use arrow::datatypes::DataType;
+use arrow_schema::DataType;
 use std::collections::BTreeMap;
 
 /// The column that is only in the path of a file.

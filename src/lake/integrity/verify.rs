@@ -11,8 +11,8 @@ use crate::lake::merge::row_key::SeenKeys;
 use crate::lake::merge::spill::months;
 use crate::lake::snapshot::verified_read::Snapshot;
 use crate::table::{Footer, Table, check_schema, read_batch, sort_batch};
-use arrow::datatypes::SchemaRef;
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

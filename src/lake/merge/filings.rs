@@ -11,7 +11,7 @@ use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in};
 use crate::lake::snapshot::staging::{Staging, TableDelta};
 use crate::table::{FilingColumns, Table, sort_batch};
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::BTreeSet;

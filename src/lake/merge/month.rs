@@ -8,11 +8,10 @@ use crate::lake::data_file::column;
 use crate::lake::error::LakeError;
 use crate::lake::snapshot::staging::TableDelta;
 use crate::table::{Change, FilingColumns};
-use arrow::array::{
-    ArrayRef, BooleanArray, DynComparator, RecordBatch, StringArray, TimestampMicrosecondArray,
-    make_comparator,
-};
-use arrow::compute::{SortOptions, interleave_record_batch};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray, TimestampMicrosecondArray};
+use arrow_ord::ord::{DynComparator, make_comparator};
+use arrow_schema::SortOptions;
+use arrow_select::interleave::interleave_record_batch;
 use hashbrown::HashMap;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};

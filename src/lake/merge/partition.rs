@@ -9,7 +9,7 @@ use crate::lake::format::manifest::{Digest, FileEntry, StagedFile};
 use crate::lake::merge::change_log::FILE_ROWS;
 use crate::lake::snapshot::staging::{Staging, check_kept};
 use crate::table::{ABOUT_KEY, ChangeRow, Row as _, Table, sort_batch};
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

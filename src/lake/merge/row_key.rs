@@ -2,12 +2,9 @@
 
 use crate::lake::data_file::column;
 use crate::lake::error::LakeError;
-use crate::table::Table;
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::datatypes::TimestampMicrosecondType;
-use arrow::row::{RowConverter, Rows, SortField};
-use arrow::util::display::array_value_to_string;
-use jiff::Timestamp;
+use crate::table::{Table, cell};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_row::{RowConverter, Rows, SortField};
 
 /// First half of a blake3 digest: two of 10^9 rows share one with a chance below 10^-20.
 pub(crate) type Digest = [u8; 16];
@@ -19,7 +16,7 @@ pub(crate) fn keys(table: Table, rows: &RecordBatch) -> Result<Rows, LakeError> 
 
 /// A digest of each row's values in these columns.
 pub(crate) fn digests(rows: &RecordBatch, names: &[&str]) -> Result<Vec<Digest>, LakeError> {
-    let digest = |row: arrow::row::Row<'_>| {
+    let digest = |row: arrow_row::Row<'_>| {
         let mut digest = Digest::default();
         digest.copy_from_slice(&blake3::hash(row.data()).as_bytes()[..16]);
         digest
@@ -35,16 +32,9 @@ fn comparable(rows: &RecordBatch, names: &[&str]) -> Result<Rows, LakeError> {
     rows.map_err(LakeError::arrow("compare rows"))
 }
 
-/// A value as text; none for null. Timestamps are in UTC: the formatter of Arrow knows no time zone by name.
+/// A value as text; none for null.
 pub(crate) fn value_text(column: &ArrayRef, row: usize) -> Result<Option<String>, LakeError> {
-    if column.is_null(row) {
-        return Ok(None);
-    }
-    let instants = column.as_primitive_opt::<TimestampMicrosecondType>();
-    if let Some(instant) = instants.and_then(|values| Timestamp::from_microsecond(values.value(row)).ok()) {
-        return Ok(Some(instant.to_string()));
-    }
-    array_value_to_string(column, row).map(Some).map_err(LakeError::arrow("show a value"))
+    Ok(cell(column, row)?.map(|cell| cell.to_string()))
 }
 
 /// Keys of a table's rows, as digests.

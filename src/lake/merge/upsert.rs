@@ -6,10 +6,12 @@ use crate::lake::error::LakeError;
 use crate::lake::format::manifest::StagedFile;
 use crate::lake::snapshot::staging::{Staging, TableDelta};
 use crate::table::{Table, check_schema, sort_batch, typed_column};
-use arrow::array::{Date32Array, DynComparator, Int64Array, RecordBatch, make_comparator};
-use arrow::compute::{SortOptions, filter_record_batch, interleave_record_batch};
-use arrow::datatypes::DataType;
-use arrow::row::Row;
+use arrow_array::{Date32Array, Int64Array, RecordBatch};
+use arrow_ord::ord::{DynComparator, make_comparator};
+use arrow_row::Row;
+use arrow_schema::{DataType, SortOptions};
+use arrow_select::filter::filter_record_batch;
+use arrow_select::interleave::interleave_record_batch;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 

@@ -8,7 +8,7 @@ use crate::lake::format::layout::{Month, month_in};
 use crate::lake::format::manifest::{FileEntry, StagedFile};
 use crate::lake::merge::row_key::SeenKeys;
 use crate::table::{FilingColumns, Table, read_batch};
-use arrow::compute::partition;
+use arrow_ord::partition::partition;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

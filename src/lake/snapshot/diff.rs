@@ -10,7 +10,8 @@ use crate::lake::format::manifest::FileEntry;
 use crate::lake::handle::Lake;
 use crate::lake::merge::row_key::{Digest, digests, value_text};
 use crate::table::{Table, TableError, read_parquet};
-use arrow::array::{AsArray, RecordBatch};
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,7 +1,7 @@
 //! A snapshot being made: files kept from an older snapshot, and new files.
 
 use crate::lake::backend::disk::check_digest;
-use crate::lake::data_file::plain_types;
+use crate::lake::data_file::check_plain_types;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, TableManifest};
@@ -9,8 +9,8 @@ use crate::lake::handle::Lake;
 use crate::lake::merge::losses::Losses;
 use crate::lake::merge::spill::Spill;
 use crate::table::{ABOUT_KEY, Footer, Table, check_schema, read_batch};
-use arrow::compute::concat_batches;
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
+use arrow_select::concat::concat_batches;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::cell::Cell;
@@ -256,8 +256,7 @@ impl Staging {
     /// Sets an aggregate to the rows of a finished Parquet file. `about` describes the aggregate and its columns; it is
     /// written into the file, so that every snapshot explains itself.
     ///
-    /// Types that not every reader of the lake knows are widened: unsigned and short integers, large and view
-    /// strings, dictionaries, naive timestamps (taken as UTC).
+    /// A column whose type not every reader of the lake knows is an error.
     pub fn aggregate_file(&mut self, name: &str, path: &Path, about: &str) -> Result<(), LakeError> {
         self.aggregate(name, &read_batch(path, None)?, about)
     }
@@ -266,17 +265,17 @@ impl Staging {
     /// file.
     pub fn aggregate(&mut self, name: &str, rows: &RecordBatch, about: &str) -> Result<(), LakeError> {
         let table = layout::aggregate_folder(name)?;
-        let rows = plain_types(&table, rows)?;
+        check_plain_types(&table, rows)?;
         let is_same = match self.of_table(&table) {
             [file] => {
                 check_kept(file)?;
-                read_batch(&file.path, None)? == rows
+                read_batch(&file.path, None)? == *rows
                     && Footer::open(&file.path)?.key_value(ABOUT_KEY).unwrap_or_default() == about
             }
             _ => false,
         };
         if !is_same {
-            let file = self.part_writer().write(None, &table, &rows, about)?;
+            let file = self.part_writer().write(None, &table, rows, about)?;
             self.swap(&table, |_| true, Some(file))?;
         }
         Ok(())

@@ -1,10 +1,14 @@
 //! A place for a lake, on a disk or in a store in memory. It can be copied and opened from another machine.
 
 use super::*;
+use crate::lake::backend::disk;
 use crate::lake::backend::fault_injection::Faults;
 use crate::lake::backend::object_client::Objects;
+use futures::TryStreamExt as _;
+use futures::executor::block_on;
 use object_store::memory::InMemory;
 use object_store::path::Path as ObjectPath;
+use object_store::{ObjectStore as _, ObjectStoreExt as _};
 use std::sync::Arc;
 
 pub(super) struct Place {
@@ -40,6 +44,21 @@ impl Place {
         }
     }
 
+    /// A digest of all names and bytes of the folder and the store.
+    pub(super) fn content(&self) -> blake3::Hash {
+        let mut digest = blake3::Hasher::new();
+        add_folder(&mut digest, &self.dir);
+        if let Some(store) = &self.store {
+            let objects = block_on(store.list(None).try_collect::<Vec<_>>()).expect("a list");
+            let objects: BTreeSet<ObjectPath> = objects.into_iter().map(|object| object.location).collect();
+            for name in objects {
+                let bytes = block_on(async { store.get(&name).await?.bytes().await }).expect("an object");
+                add(&mut digest, name.as_ref().as_bytes(), &bytes);
+            }
+        }
+        digest.finalize()
+    }
+
     pub(super) fn open(&self) -> Result<Lake> {
         self.open_under(&Faults::default())
     }
@@ -56,6 +75,29 @@ impl Place {
         let store = self.store.clone().expect("a store");
         Objects::new(Arc::new(store), &ObjectPath::from("lakes/one"), "s3://bucket/lakes/one")
             .expect("a store")
+    }
+}
+
+fn add(digest: &mut blake3::Hasher, name: &[u8], bytes: &[u8]) {
+    for part in [name, bytes] {
+        digest.update(&part.len().to_le_bytes()).update(part);
+    }
+}
+
+fn add_folder(digest: &mut blake3::Hasher, folder: &Path) {
+    for name in disk::names(folder).expect("names") {
+        let path = folder.join(&name);
+        let kind = fs::symlink_metadata(&path).expect("an entry").file_type();
+        if kind.is_symlink() {
+            let points = fs::read_link(&path).expect("a link");
+            add(digest, name.as_bytes(), points.as_os_str().as_encoded_bytes());
+        } else if kind.is_dir() {
+            add(digest, name.as_bytes(), b"(");
+            add_folder(digest, &path);
+            add(digest, b"", b")");
+        } else {
+            add(digest, name.as_bytes(), &fs::read(&path).expect("a file"));
+        }
     }
 }
 

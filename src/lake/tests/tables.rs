@@ -3,7 +3,7 @@
 use super::*;
 use crate::lake::{Base, Losses, Month};
 use crate::table::OfficerRow;
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
 use std::collections::BTreeMap;
 
 fn officers(officers: &[(i64, i32)]) -> RecordBatch {
@@ -63,7 +63,7 @@ fn officers_of_a_business_are_replaced_together() -> Result {
 
 #[test]
 fn aggregates_keep_their_file_with_equal_rows_and_are_dropped_with_their_definition() -> Result {
-    use arrow::array::{ArrayRef, LargeStringArray, RecordBatch, UInt32Array};
+    use arrow_array::{ArrayRef, LargeStringArray, RecordBatch, UInt32Array};
     use std::sync::Arc;
     let rows = |n: u32| {
         let columns: [(&str, ArrayRef); 2] = [

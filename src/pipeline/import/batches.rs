@@ -8,8 +8,9 @@ use crate::pipeline::error::{PipelineError, Result};
 use crate::table::{
     DetailRow, EventRow, FilingRow, OfficerRow, RecordRow, Row, Table, read_batch, sort_batch, typed_column,
 };
-use arrow::array::{BooleanArray, Int64Array, RecordBatch};
-use arrow::compute::{concat_batches, filter_record_batch, not};
+use arrow_array::{BooleanArray, Int64Array, RecordBatch};
+use arrow_select::concat::concat_batches;
+use arrow_select::filter::filter_record_batch;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -23,7 +24,7 @@ const CHUNK: usize = 4096;
 /// The files of a month in the lake, by the order of [`TABLES`].
 pub(super) type MonthPaths = [Option<PathBuf>; 5];
 
-fn arrow(what: &'static str) -> impl FnOnce(arrow::error::ArrowError) -> PipelineError {
+fn arrow(what: &'static str) -> impl FnOnce(arrow_schema::ArrowError) -> PipelineError {
     move |source| PipelineError::Bug(format!("{what}: {source}"))
 }
 
@@ -43,7 +44,7 @@ impl Before {
             let rows = read_batch(path, None)?;
             let ids: &Int64Array = typed_column(&rows, TABLES[at], "business_id")?;
             let picked: BooleanArray = ids.values().iter().map(|id| Some(is_touched(*id))).collect();
-            let rest = not(&picked).map_err(arrow("pick rows"))?;
+            let rest = BooleanArray::new(!picked.values(), None);
             touched[at] = filter_record_batch(&rows, &picked).map_err(arrow("pick rows"))?;
             others[at] = filter_record_batch(&rows, &rest).map_err(arrow("pick rows"))?;
         }

@@ -7,7 +7,7 @@ use crate::contract::listing::Listing;
 use crate::pipeline::error::Result;
 use crate::pipeline::state::registry::Counted;
 use crate::table::{CoverageRow, FilingColumns, Table, TableError, read_table};
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
 use hashbrown::HashMap;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,7 +7,7 @@ use crate::pipeline::error::Result;
 use crate::pipeline::state::registry::{RegisterState, RegisterStatus};
 use crate::pipeline::state::run_state::RunState;
 use crate::table::{FilingColumns, Table, TableError, read_table};
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use crate::extract::query::row::{Interner, SeenRow};
 use crate::lake::{Commit, Lake, Month, Staging};
 use crate::pipeline::error::Result;
 use crate::table::{CoverageRow, FilingColumns, Row, Table, read_rows, read_table};
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -4,12 +4,13 @@ use super::files::{LoadError, files_of};
 use crate::serve::index::IndexBuilder;
 use crate::serve::index::columns::{CODED_FIELDS, CodedField, RowBuffer, UncodedCells};
 use crate::table::{Table, check_places, decoded};
-use arrow::array::{
-    Array, AsArray, BooleanArray, Date32Array, DictionaryArray, Int64Array, StringArray,
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    Array, BooleanArray, Date32Array, DictionaryArray, Int64Array, RecordBatch, StringArray,
     TimestampMicrosecondArray,
 };
-use arrow::datatypes::{DataType, Field, Fields, Int32Type, Schema};
-use arrow::record_batch::RecordBatch;
+use arrow_schema::{DataType, Field, Fields, Schema};
 use bytes::Bytes;
 use jiff::Timestamp;
 use parquet::arrow::ProjectionMask;

@@ -5,8 +5,8 @@
 
 use super::page_values::{MOST_VALUES, Stored, values_of};
 use super::placed::PlacedFile;
-use arrow::array::{ArrayRef, Int32Array, Int64Array, StringArray};
-use arrow::datatypes::DataType;
+use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
+use arrow_schema::DataType;
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::basic::Compression;
@@ -143,8 +143,8 @@ impl std::fmt::Debug for Unpacker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{RecordBatch, UInt64Array};
-    use arrow::compute::take;
+    use arrow_array::{RecordBatch, UInt64Array};
+    use arrow_select::take::take;
     use parquet::arrow::ArrowWriter;
     use parquet::arrow::arrow_reader::ArrowReaderOptions;
     use parquet::basic::{Encoding, ZstdLevel};

@@ -4,7 +4,7 @@ use super::properties::SCHEMA_VERSION_KEY;
 use crate::table::error::TableError;
 use crate::table::schema::{check_schema, without_field_ids};
 use crate::table::tables::{SCHEMA_VERSION, Table};
-use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
+use arrow_schema::{DataType, Fields, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };

@@ -8,7 +8,7 @@ use super::column_values::{ColumnValues, Unpacker};
 use super::placed::PlacedFile;
 use crate::table::error::TableError;
 use crate::table::row::Part;
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};

@@ -1,7 +1,7 @@
 //! How the files of a table or an aggregate are written: row groups, pages, encodings, compression, key values.
 
 use crate::table::tables::{SCHEMA_VERSION, Table};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, SortingColumn};

@@ -5,8 +5,8 @@ use crate::table::error::TableError;
 use crate::table::row::Row;
 use crate::table::schema::without_field_ids;
 use crate::table::tables::Table;
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::errors::ParquetError;
@@ -90,7 +90,7 @@ pub fn read_batch(path: &Path, projection: Option<&[&str]>) -> Result<RecordBatc
     let rows = read_parquet(path, projection)?;
     let schema = rows.schema().clone();
     let batches = rows.collect::<Result<Vec<_>, _>>()?;
-    arrow::compute::concat_batches(&schema, &batches)
+    arrow_select::concat::concat_batches(&schema, &batches)
         .map_err(|source| TableError::arrow("join", path.display().to_string(), source))
 }
 
@@ -113,7 +113,7 @@ fn stream(footer: Footer, projection: Option<&[&str]>) -> Result<ParquetRows, Ta
         .with_batch_size(BATCH_ROWS)
         .build()
         .map_err(|source| TableError::parquet("read", &path, source))?;
-    let schema = arrow::array::RecordBatchReader::schema(&reader);
+    let schema = arrow_array::RecordBatchReader::schema(&reader);
     let schema = without_field_ids(schema.fields());
     Ok(ParquetRows { path, schema, reader })
 }
@@ -124,7 +124,7 @@ mod tests {
     use crate::table::file::properties::SCHEMA_VERSION_KEY;
     use crate::table::file::write::tests::{filings, part, write_batch, write_rows};
     use crate::table::tables::SCHEMA_VERSION;
-    use arrow::datatypes::{DataType, Field, Schema};
+    use arrow_schema::{DataType, Field, Schema};
     use std::sync::Arc;
 
     #[test]

@@ -1,10 +1,11 @@
 //! Reads lakes with the Parquet and Arrow crates alone.
 
-use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int64Type};
-use arrow::record_batch::RecordBatch;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::DataType;
+use jiff::ToSpan as _;
+use jiff::civil::date;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,36 +93,37 @@ pub(crate) type Cells = BTreeMap<String, Option<String>>;
 
 /// The rows of a table, without the columns named; instants as microseconds.
 pub(crate) fn rows(lake: &Path, table: &str, without: &[&str]) -> Vec<Cells> {
-    let options = FormatOptions::default();
     let mut rows = Vec::new();
     for batch in batches(lake, table) {
         let schema = batch.schema();
-        let kept: Vec<(&String, ArrayRef)> = schema
-            .fields()
-            .iter()
+        let is_kept = |name: &str| !without.contains(&name);
+        let kept: Vec<(&String, &ArrayRef)> = (schema.fields().iter().map(|field| field.name()))
             .zip(batch.columns())
-            .filter(|(field, _)| !without.contains(&field.name().as_str()))
-            .map(|(field, cells)| (field.name(), printable(cells)))
+            .filter(|(name, _)| is_kept(name))
             .collect();
-        let texts: Vec<_> = kept
-            .iter()
-            .map(|(_, cells)| ArrayFormatter::try_new(cells, &options).expect("cells that can be printed"))
-            .collect();
-        for row in 0..batch.num_rows() {
-            let cell = |((name, cells), text): (&(&String, ArrayRef), &ArrayFormatter<'_>)| {
-                ((*name).clone(), cells.is_valid(row).then(|| text.value(row).to_string()))
-            };
-            rows.push(kept.iter().zip(&texts).map(cell).collect());
-        }
+        let cells = |row| {
+            kept.iter()
+                .map(|(name, cells)| ((*name).clone(), cells.is_valid(row).then(|| text(cells, row))))
+                .collect()
+        };
+        rows.extend((0..batch.num_rows()).map(cells));
     }
     rows
 }
 
-/// Instants print as numbers, since the formatter knows no time zone by name.
-fn printable(cells: &ArrayRef) -> ArrayRef {
+fn text(cells: &ArrayRef, row: usize) -> String {
     match cells.data_type() {
-        DataType::Timestamp(..) => cast(cells, &DataType::Int64).expect("microseconds"),
-        _ => ArrayRef::clone(cells),
+        DataType::Utf8 => cells.as_string::<i32>().value(row).to_owned(),
+        DataType::Boolean => cells.as_boolean().value(row).to_string(),
+        DataType::Int32 => cells.as_primitive::<Int32Type>().value(row).to_string(),
+        DataType::Int64 => cells.as_primitive::<Int64Type>().value(row).to_string(),
+        DataType::Float64 => cells.as_primitive::<Float64Type>().value(row).to_string(),
+        DataType::Timestamp(..) => cells.as_primitive::<TimestampMicrosecondType>().value(row).to_string(),
+        DataType::Date32 => {
+            let days = cells.as_primitive::<Date32Type>().value(row);
+            (date(1970, 1, 1) + i64::from(days).days()).to_string()
+        }
+        other => panic!("a cell of type {other}"),
     }
 }
 

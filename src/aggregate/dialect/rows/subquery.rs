@@ -5,6 +5,7 @@ use super::super::names::{Column, Rows, columns_of};
 use super::super::node::{Id, Node, Set};
 use super::super::refusal::{Result, not_here, wrong};
 use super::super::resolve::{Answer, Scope};
+use super::super::statement::{Part, walk};
 use super::super::value::{Cell, Cells, Kind};
 use super::from::{all_joined, conjuncts, filtered, sides};
 use super::group::grouped;
@@ -12,9 +13,8 @@ use super::order::orders_kept;
 use super::query::{Named, Planner};
 use super::select::has_groups;
 use polars::prelude::{PolarsResult, Series};
-use sqlparser::ast::{Expr, Query, Select, SelectItem, SetExpr, Visit, Visitor};
+use sqlparser::ast::{Expr, Query, Select, SelectItem, SetExpr, Visit};
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 impl Planner<'_> {
@@ -25,10 +25,8 @@ impl Planner<'_> {
         columns: &[Column],
         named: &Named,
     ) -> Result<HashMap<Expr, Answer>> {
-        let mut subqueries = Subqueries::default();
-        let _ = part.visit(&mut subqueries);
         let answered =
-            subqueries.found.into_iter().map(|expr| Ok((expr.clone(), self.answer(&expr, columns, named)?)));
+            subqueries(part).into_iter().map(|expr| Ok((expr.clone(), self.answer(&expr, columns, named)?)));
         answered.collect()
     }
 
@@ -142,30 +140,15 @@ fn equation(node: Node, is_outer: &dyn Fn(&Id) -> bool) -> Result<(Node, Node)> 
 }
 
 /// The subqueries of a `SELECT`, without those inside of them or of its tables.
-#[derive(Default)]
-struct Subqueries {
-    inside: u32,
-    found: Vec<Expr>,
-}
-
-impl Visitor for Subqueries {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.inside += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.inside -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        let is_one = matches!(expr, Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. });
-        if self.inside == 0 && is_one && !self.found.contains(expr) {
-            self.found.push(expr.clone());
+fn subqueries(part: &impl Visit) -> Vec<Expr> {
+    let mut found = Vec::new();
+    walk(part, &mut |part, queries| {
+        if let (Part::Expr(expr @ (Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. })), 0) =
+            (part, queries)
+            && !found.contains(expr)
+        {
+            found.push(expr.clone());
         }
-        ControlFlow::Continue(())
-    }
+    });
+    found
 }

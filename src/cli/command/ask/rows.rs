@@ -3,14 +3,11 @@
 use super::atom::feed;
 use crate::cli::args::RowFormat;
 use crate::cli::output::words::{count, lines};
-use crate::contract::eastern::day_of_epoch;
 use crate::contract::escape::{escaped, escaped_json};
 use crate::export::csv::{csv_head, csv_lines};
-use crate::table::{TableError, read_batch};
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::datatypes::{
-    DataType, Date32Type, FieldRef, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
-};
+use crate::table::{Cell, TableError, cell, read_batch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, FieldRef};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -33,17 +30,17 @@ pub(super) fn rendered(
 ) -> Result<Vec<u8>, TableError> {
     let rows = read_batch(file, None)?;
     Ok(match format {
-        RowFormat::Table => table(&rows, width).into_bytes(),
-        RowFormat::Markdown => markdown(&rows).into_bytes(),
+        RowFormat::Table => table(&rows, width)?.into_bytes(),
+        RowFormat::Markdown => markdown(&rows)?.into_bytes(),
         RowFormat::Csv => [csv_head(&rows.schema(), false, "\n"), csv_lines(&rows, false, "\n")?].concat(),
-        RowFormat::Json => json_lines([Value::Array(objects(&rows))]),
-        RowFormat::Ndjson => json_lines(objects(&rows)),
+        RowFormat::Json => json_lines([Value::Array(objects(&rows)?)]),
+        RowFormat::Ndjson => json_lines(objects(&rows)?),
         RowFormat::Parquet => std::fs::read(file).map_err(|source| TableError::Io {
             action: "read",
             path: file.to_owned(),
             source,
         })?,
-        RowFormat::Atom => feed(&objects(&rows), now).into_bytes(),
+        RowFormat::Atom => feed(&objects(&rows)?, now).into_bytes(),
     })
 }
 
@@ -56,50 +53,38 @@ fn json_lines(values: impl IntoIterator<Item = Value>) -> Vec<u8> {
 
 /// The rows of a Parquet file as JSON objects.
 pub(super) fn objects_of(file: &Path) -> Result<Vec<Value>, TableError> {
-    Ok(objects(&read_batch(file, None)?))
+    objects(&read_batch(file, None)?)
 }
 
-fn objects(rows: &RecordBatch) -> Vec<Value> {
+fn objects(rows: &RecordBatch) -> Result<Vec<Value>, TableError> {
     let schema = rows.schema();
     let object = |row| {
         let cells = rows.columns().iter().zip(schema.fields());
-        Value::Object(
-            cells.map(|(cells, field)| (field.name().clone(), cell(cells, row))).collect::<Map<_, _>>(),
-        )
+        let fields = cells.map(|(cells, field)| Ok((field.name().clone(), in_json(cells, row)?)));
+        fields.collect::<Result<Map<_, _>, _>>().map(Value::Object)
     };
     (0..rows.num_rows()).map(object).collect()
 }
 
 /// A cell as JSON. Days and instants are text.
-fn cell(cells: &dyn Array, row: usize) -> Value {
-    if cells.is_null(row) {
-        return Value::Null;
-    }
-    match cells.data_type() {
-        DataType::Utf8 => json!(cells.as_string::<i32>().value(row)),
-        DataType::Int64 => json!(cells.as_primitive::<Int64Type>().value(row)),
-        DataType::Int32 => json!(cells.as_primitive::<Int32Type>().value(row)),
-        DataType::Float64 => json!(cells.as_primitive::<Float64Type>().value(row)),
-        DataType::Boolean => json!(cells.as_boolean().value(row)),
-        DataType::Date32 => {
-            json!(day_of_epoch(cells.as_primitive::<Date32Type>().value(row)).map(|day| day.to_string()))
-        }
-        DataType::Timestamp(..) => {
-            let micros = cells.as_primitive::<TimestampMicrosecondType>().value(row);
-            json!(Timestamp::from_microsecond(micros).ok().map(|instant| instant.to_string()))
-        }
-        _ => Value::Null,
-    }
+fn in_json(cells: &dyn Array, row: usize) -> Result<Value, TableError> {
+    Ok(match cell(cells, row)? {
+        None => Value::Null,
+        Some(Cell::Integer(number)) => json!(number),
+        Some(Cell::Double(number)) => json!(number),
+        Some(Cell::Flag(flag)) => json!(flag),
+        Some(other) => json!(other.to_string()),
+    })
 }
 
 /// A cell as a person reads it.
-fn text(cells: &dyn Array, row: usize) -> String {
-    match cell(cells, row) {
-        Value::Null => String::new(),
-        Value::String(text) => escaped(&text, &[]).into_owned(),
-        Value::Number(number) if !number.is_i64() => rounded(number.as_f64().unwrap_or_default()),
-        other => other.to_string(),
-    }
+fn text(cells: &dyn Array, row: usize) -> Result<String, TableError> {
+    Ok(match cell(cells, row)? {
+        None => String::new(),
+        Some(Cell::Text(text)) => escaped(text, &[]).into_owned(),
+        Some(Cell::Double(number)) => rounded(number),
+        Some(other) => other.to_string(),
+    })
 }
 
 /// A number with four digits behind the point at most.
@@ -118,13 +103,15 @@ struct Column {
 
 impl Column {
     /// The columns of the first rows, at most `most` of them.
-    fn all(rows: &RecordBatch, most: usize) -> Vec<Self> {
+    fn all(rows: &RecordBatch, most: usize) -> Result<Vec<Self>, TableError> {
         let shown = rows.num_rows().min(most);
-        let column = |(field, cells): (&FieldRef, &ArrayRef)| Self {
-            name: escaped(field.name(), &[]).into_owned(),
-            is_number: field.data_type().is_numeric(),
-            is_text: *field.data_type() == DataType::Utf8,
-            cells: (0..shown).map(|row| text(cells, row)).collect(),
+        let column = |(field, cells): (&FieldRef, &ArrayRef)| {
+            Ok(Self {
+                name: escaped(field.name(), &[]).into_owned(),
+                is_number: field.data_type().is_numeric(),
+                is_text: *field.data_type() == DataType::Utf8,
+                cells: (0..shown).map(|row| text(cells, row)).collect::<Result<_, _>>()?,
+            })
         };
         rows.schema().fields().iter().zip(rows.columns()).map(column).collect()
     }
@@ -137,12 +124,12 @@ impl Column {
     }
 }
 
-fn table(rows: &RecordBatch, width: Option<usize>) -> String {
+fn table(rows: &RecordBatch, width: Option<usize>) -> Result<String, TableError> {
     let most = if width.is_some() { MOST_ROWS } else { usize::MAX };
-    let columns = Column::all(rows, most);
+    let columns = Column::all(rows, most)?;
     let wanted: Vec<(usize, usize)> = columns.iter().map(Column::widths).collect();
     let (widths, left_out) = fitted(&wanted, width.unwrap_or(usize::MAX));
-    lines(|out| {
+    Ok(lines(|out| {
         line(out, &columns, &widths, |column| &column.name)?;
         line_of_dashes(out, &widths)?;
         for row in 0..rows.num_rows().min(most) {
@@ -161,7 +148,7 @@ fn table(rows: &RecordBatch, width: Option<usize>) -> String {
             writeln!(out, "{}", wrapped(&note, width.unwrap_or(usize::MAX)))?;
         }
         Ok(())
-    })
+    }))
 }
 
 /// Widths of the columns that fit, and the number of those that do not, by the width that each wants and the least. The widest become
@@ -229,15 +216,15 @@ fn text_of_markdown(text: &str) -> String {
     safe
 }
 
-fn markdown(rows: &RecordBatch) -> String {
-    let columns = Column::all(rows, usize::MAX);
+fn markdown(rows: &RecordBatch) -> Result<String, TableError> {
+    let columns = Column::all(rows, usize::MAX)?;
     let line = |cell: &dyn Fn(&Column) -> String| {
         format!("| {} |\n", columns.iter().map(cell).collect::<Vec<_>>().join(" | "))
     };
     let rule = |column: &Column| if column.is_number { "---:" } else { "---" }.to_owned();
     let head = line(&|column| text_of_markdown(&column.name)) + &line(&rule);
     let row = |row: usize| line(&|column| text_of_markdown(&column.cells[row]));
-    head + &(0..rows.num_rows()).map(row).collect::<String>()
+    Ok(head + &(0..rows.num_rows()).map(row).collect::<String>())
 }
 
 #[cfg(test)]
