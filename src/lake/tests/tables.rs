@@ -63,21 +63,22 @@ fn officers_of_a_business_are_replaced_together() -> Result {
 
 #[test]
 fn aggregates_keep_their_file_with_equal_rows_and_are_dropped_with_their_definition() -> Result {
-    use arrow_array::{ArrayRef, LargeStringArray, RecordBatch, UInt32Array};
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt32Array};
     use std::sync::Arc;
-    let rows = |n: u32| {
-        let columns: [(&str, ArrayRef); 2] = [
-            ("county", Arc::new(LargeStringArray::from(vec!["Duval"]))),
-            ("n", Arc::new(UInt32Array::from(vec![n]))),
-        ];
+    let with = |n: ArrayRef| {
+        let columns: [(&str, ArrayRef); 2] =
+            [("county", Arc::new(StringArray::from(vec!["Duval"]))), ("n", n)];
         RecordBatch::try_from_iter(columns).expect("rows")
     };
+    let rows = |n: i64| with(Arc::new(Int64Array::from(vec![n])));
     let root = folder();
     let lake = Lake::open(root.path())?;
     let _lock = lake.lock("r1", "test")?;
     let mut staging = lake.stage("r1")?;
     staging.aggregate("county_day", &rows(1), "How many?")?;
     assert!(matches!(staging.aggregate("../x", &rows(1), ""), Err(LakeError::Name { .. })));
+    let unsigned = with(Arc::new(UInt32Array::from(vec![1])));
+    assert!(matches!(staging.aggregate("county_day", &unsigned, ""), Err(LakeError::Schema { .. })));
     staging.commit(info())?;
     let mut staging = lake.stage("r2")?;
     staging.aggregate("county_day", &rows(1), "How many?")?;
