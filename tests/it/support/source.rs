@@ -49,15 +49,20 @@ pub(crate) fn shipped_aggregates() -> PathBuf {
     project().join("pipelines").join("aggregates")
 }
 
+/// Makes a folder of some shipped aggregates.
+pub(crate) fn copy_aggregates(folder: &Path, names: &[&str]) {
+    std::fs::create_dir_all(folder).expect("a folder");
+    for name in names.iter().map(|name| format!("{name}.sql")) {
+        std::fs::copy(shipped_aggregates().join(&name), folder.join(&name)).expect("an aggregate");
+    }
+}
+
 /// A folder of three shipped aggregates, for runs that need some, whichever they are.
 pub(crate) fn few_aggregates() -> &'static Path {
     static FEW: OnceLock<PathBuf> = OnceLock::new();
     FEW.get_or_init(|| {
         let folder = scratch::root().join("few-aggregates");
-        std::fs::create_dir_all(&folder).expect("a folder");
-        for name in ["county_type_day.sql", "county_type_month.sql", "type_month.sql"] {
-            std::fs::copy(shipped_aggregates().join(name), folder.join(name)).expect("an aggregate");
-        }
+        copy_aggregates(&folder, &["county_type_day", "county_type_month", "type_month"]);
         folder
     })
 }
