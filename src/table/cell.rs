@@ -72,3 +72,23 @@ impl Display for Cell<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{Date32Array, Float64Array, Int32Array, StringArray, UInt32Array};
+
+    #[test]
+    fn values_are_shown_and_what_no_table_has_is_an_error() {
+        let shown = |column: &dyn Array| cell(column, 0).map(|cell| cell.map(|cell| cell.to_string()));
+        let text = |text: &str| Some(text.to_owned());
+        assert!(shown(&Date32Array::from(vec![20_000])).is_ok_and(|day| day == text("2024-10-04")));
+        assert!(shown(&Float64Array::from(vec![2.0])).is_ok_and(|number| number == text("2.0")));
+        assert!(shown(&Float64Array::from(vec![f64::NAN])).is_ok_and(|number| number == text("NaN")));
+        assert!(shown(&Int32Array::from(vec![-7])).is_ok_and(|number| number == text("-7")));
+        assert!(shown(&StringArray::from(vec![None::<&str>])).is_ok_and(|null| null.is_none()));
+        for wrong in [&UInt32Array::from(vec![1]) as &dyn Array, &Date32Array::from(vec![i32::MAX])] {
+            assert!(matches!(shown(wrong), Err(TableError::UnsupportedType { .. })));
+        }
+    }
+}
