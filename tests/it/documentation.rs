@@ -246,7 +246,7 @@ fn run_python(page: &Page, folder: &Path, findings: &mut Findings) {
     let examples = examples(page, &["python"]);
     let script: String = examples.iter().map(|example| &*example.block.text).collect();
     if !script.is_empty() {
-        let mut python = Command::new(python::program("python"));
+        let mut python = python::tool("python");
         python.env("PYTHONPATH", project().join("python"));
         let done = pipe(python, folder, &script);
         if !done.status.success() {

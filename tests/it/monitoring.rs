@@ -110,7 +110,7 @@ fn dashboards_and_alerts_name_metrics_that_exist() {
 fn workflows_and_alerts_are_yaml() {
     let script = "import sys, yaml\n\
                   for path in sys.argv[1:]:\n    assert isinstance(yaml.safe_load(open(path)), dict), path\n";
-    let mut python = Command::new(python::program("python"));
+    let mut python = python::tool("python");
     python.args(["-c", script]);
     for file in [".github/workflows/ci.yml", ".github/workflows/release.yml"] {
         python.arg(project().join(file));

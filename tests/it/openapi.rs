@@ -5,7 +5,6 @@ use crate::support::mcp::TOOLS;
 use crate::support::server::{ApiServer, ENTERPRISE};
 use crate::support::{python, source};
 use serde_json::Value;
-use std::process::Command;
 
 fn encoded(text: &str) -> String {
     text.bytes().fold(String::new(), |all, byte| all + &format!("%{byte:02X}"))
@@ -135,7 +134,7 @@ fn every_operation_and_parameter_of_the_document_is_the_servers_and_so_is_every_
 /// Runs schemathesis with this number of examples for each operation.
 fn schemathesis(examples: u32) {
     let server = ApiServer::detailed(ENTERPRISE);
-    let run = Command::new(python::program("schemathesis"))
+    let run = python::tool("schemathesis")
         .current_dir(server.scratch.lake().parent().expect("a folder"))
         .arg("--config-file")
         .arg(crate::support::command::project().join("tests/it/schemathesis.toml"))

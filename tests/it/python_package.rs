@@ -54,7 +54,7 @@ fn a_bucket_is_read_as_a_folder_is() {
 
 #[test]
 fn the_types_of_the_package_hold() {
-    let mut checker = Command::new(python::program("mypy"));
+    let mut checker = python::tool("mypy");
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mypy");
     checker.arg("--strict").arg("--cache-dir").arg(cache).arg(project().join("python/sunlake"));
     succeed(&mut checker);

@@ -17,8 +17,23 @@ pub(crate) fn command(script: &str) -> Command {
 
 /// As [`command`], with the packages of another file of requirements.
 pub(crate) fn command_with(requirements: &str, script: &str) -> Command {
-    let mut command = Command::new(programs(requirements).join("python"));
+    let mut command = run_in(&programs(requirements), "python");
     command.arg(project().join("tests/it").join(script));
+    command
+}
+
+/// A program in Python that a package of the environment brings, about to be run.
+pub(crate) fn tool(name: &str) -> Command {
+    run_in(&programs("requirements.txt"), name)
+}
+
+/// A program of an environment. What Python compiles of the packages is kept there: where a variable forbids that, as in many images, each
+/// start of a script would compile them anew.
+fn run_in(programs: &Path, name: &str) -> Command {
+    let mut command = Command::new(programs.join(name));
+    command
+        .env_remove("PYTHONDONTWRITEBYTECODE")
+        .env("PYTHONPYCACHEPREFIX", programs.with_file_name("bytecode"));
     command
 }
 
