@@ -217,6 +217,30 @@ fn two_hundred_kills_at_random_moments_cost_a_request_each_at_most() {
 }
 
 #[test]
+fn a_killed_run_whose_day_has_left_the_window_is_given_up_and_todays_run_is_complete() {
+    let weather = Weather::new(|request| if request.number <= 6 { Reply::Forward } else { Reply::Hold });
+    let lines = "[plan]\nrows_per_call = 100\nmax_offset = 5000\nwindow_days = 3\n";
+    let run = weather.command_of("2026-03-14", lines).start();
+    weather.proxy.wait_for_requests(7);
+    run.kill();
+    weather.proxy.follow(|_| Reply::Forward);
+    weather.proxy.release();
+    let done = weather.command_of(weather.source.today, lines).finish();
+    let summary = done.says("the run is given up").complete();
+    assert_eq!(summary["finished_first"], Value::Null, "{summary}");
+    let lake = weather.scratch.lake();
+    let ended: Vec<Value> = lake::names(&lake.join("runs"))
+        .iter()
+        .map(|run| std::fs::read(lake.join("runs").join(run).join("run.json")).expect("a record"))
+        .map(|record| serde_json::from_slice::<Value>(&record).expect("JSON")["finished"].clone())
+        .collect();
+    assert_eq!(ended, ["failed", "complete"], "{summary}");
+    let mut listed = lake::filings(&weather.source.lake);
+    listed.retain(|_, cells| cells["filed_date"].as_deref() >= Some("2026-03-18"));
+    lake::assert_same(&lake::filings(&lake), &listed, "the days of today's window");
+}
+
+#[test]
 fn a_slow_api_is_asked_ahead_and_answers_the_same_for_no_request_more() {
     let weather = Weather::new(|_| Reply::Forward);
     let (proxy, scratch) = (&weather.proxy, &weather.scratch);

@@ -55,8 +55,6 @@ const FAILED_ONCE: &[(u64, f64)] = &[
     (1135, 0.2),
     // A row came above the last row of a page; the next query repeated one row more than it was asked for.
     (10136, 0.2),
-    // A killed run was resumed after its own day had left the window, and panicked.
-    (20541, 1.0),
     // A resumed run sent pages ahead that it did not want; they were newer than the answers of the last check that it had from before.
     (60016, 1.0),
     // A budget ended a run while it read a range that no day of had landed yet; the last check passed over the listing.
