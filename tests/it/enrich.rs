@@ -127,13 +127,13 @@ fn a_business_the_api_does_not_know_is_remembered() {
     let scratch = Scratch::new();
     let text = |name: &str, rest: &str| {
         format!(
-            "name = \"{name}\"\n[source]\nembedded = true\n[source.sample]\ndays = 3\nscale = 0.01\nregister = 2000\n\
+            "name = \"{name}\"\n[source]\nembedded = true\n[source.sample]\ndays = 3\nscale = 0.01\nregister = 400\n\
              per_minute = 1000000\nper_day = 1000000\nper_month = 1000000\n\
              [aggregates]\nenabled = false\n{rest}\n"
         )
     };
     // The embedded API has no details of the thirty years before its days.
-    let some = "[registry]\nfictitious = false\n[budget]\nmax_requests = 150";
+    let some = "[registry]\nfictitious = false\n[budget]\nmax_requests = 100";
     let registry = scratch.file("registry.toml", &text("registry", some));
     let enrich = scratch
         .file("enrich.toml", &text("enrich", "[enrich]\nwhere = \"filed_date < '2020-01-01'\"\nlimit = 40"));

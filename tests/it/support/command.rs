@@ -53,6 +53,8 @@ impl Sunlake {
         command.current_dir(super::scratch::root());
         // The tests must not use the ledgers of the person who runs them.
         command.env("SUNLAKE_STATE", super::scratch::root().join("state"));
+        // The embedded API has its lake among temporary files.
+        command.env("TMPDIR", super::scratch::root());
         Self { command, reported: "sunlake".to_owned() }.args(arguments)
     }
 

@@ -34,10 +34,10 @@ pub(crate) fn large() -> &'static Source {
     LARGE.get_or_init(|| make("large", &sample(35, 0.2, WITHOUT_AGGREGATES), &["2026-01-12"]))
 }
 
-/// As [`large`], as runs on six days left it: a snapshot each.
+/// As [`large`], as runs on four days left it: a snapshot each.
 pub(crate) fn moving() -> &'static Source {
     static MOVING: OnceLock<Source> = OnceLock::new();
-    let todays = ["2026-01-12", "2026-01-13", "2026-01-14", "2026-01-15", "2026-01-16", "2026-01-17"];
+    let todays = ["2026-01-12", "2026-01-13", "2026-01-14", "2026-01-15"];
     MOVING.get_or_init(|| make("moving", &sample(35, 0.2, WITHOUT_AGGREGATES), &todays))
 }
 
