@@ -22,10 +22,11 @@ const BLOOM_FALSE_POSITIVES: f64 = 0.01;
 const LOOKED_UP_DICTIONARY_BYTES: usize = 64 * 1024;
 const ZSTD_LEVEL: i32 = 3;
 
-/// What is written in a file, and how. An aggregate is of no table.
+/// What is written in a file of so many rows, and how. An aggregate is of no table.
 pub(super) fn properties(
     table: Option<Table>,
     schema: &Schema,
+    rows: usize,
     key_values: &[(&str, String)],
 ) -> Result<WriterProperties, ParquetError> {
     let version = KeyValue::new(SCHEMA_VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
@@ -42,7 +43,7 @@ pub(super) fn properties(
         .set_sorting_columns(Some(sorting.collect()))
         .set_key_value_metadata(Some(std::iter::once(version).chain(given).collect()));
     if let Some(table) = table {
-        builder = with_columns_of(builder, table, schema);
+        builder = with_columns_of(builder, table, schema, rows);
     }
     Ok(builder.build())
 }
@@ -51,11 +52,13 @@ fn with_columns_of(
     mut builder: WriterPropertiesBuilder,
     table: Table,
     schema: &Schema,
+    rows: usize,
 ) -> WriterPropertiesBuilder {
     for name in table.bloom() {
-        // Sized for a full row group, then folded to the rows it got.
-        let column = ColumnPath::from(*name);
-        builder = builder.set_column_bloom_filter_fpp(column, BLOOM_FALSE_POSITIVES);
+        // Sized for more rows than a group gets, then folded to its values.
+        let (column, most) = (ColumnPath::from(*name), (2 * rows).clamp(1, ROW_GROUP_ROWS));
+        builder = builder.set_column_bloom_filter_fpp(column.clone(), BLOOM_FALSE_POSITIVES);
+        builder = builder.set_column_bloom_filter_max_ndv(column, most as u64);
     }
     for name in table.distinct() {
         let column = ColumnPath::from(*name);

@@ -43,7 +43,7 @@ pub fn write_parquet(
     }
     let failed = |source| TableError::parquet("write", path, source);
     let options = ArrowWriterOptions::new()
-        .with_properties(properties(table, rows.schema_ref(), key_values).map_err(failed)?)
+        .with_properties(properties(table, rows.schema_ref(), rows.num_rows(), key_values).map_err(failed)?)
         .with_skip_arrow_metadata(true);
     let bytes = write_groups(sink, &with_field_ids(rows.schema_ref()), rows, options).map_err(failed)?;
     Ok(bytes as u64)
