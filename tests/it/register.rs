@@ -25,9 +25,9 @@ struct World {
 }
 
 /// Of a sample whose rarest prefix is found early: a third fewer requests than with most others.
-const SEED: u64 = 7;
+const SEED: u64 = 38;
 
-const SMALL: World = World { today: TODAY, days: 3, scale: 0.02, register: 1_500, plan: "agency" };
+const SMALL: World = World { today: TODAY, days: 3, scale: 0.02, register: 300, plan: "agency" };
 
 /// The aggregate that compares the lake with the API's own counts, and those that it reads.
 const RECONCILED: [&str; 6] = [
