@@ -116,41 +116,56 @@ fn daily() -> [(&'static str, String); 6] {
     ]
 }
 
+/// Days with a file that is broken, each in its own way.
+const BROKEN: [&str; 5] = ["2026-10-13", "2026-10-14", "2026-10-15", "2026-10-16", "2026-10-20"];
+/// Days with a good file, before, between and after them.
+const GOOD: [&str; 3] = ["2026-10-12", "2026-10-19", "2026-10-21"];
+
 #[test]
 fn a_day_whose_file_is_broken_is_missing_until_a_good_file_comes() {
     for (kind, record) in daily() {
-        let (name, text) = (format!("20261013{kind}.txt"), record.repeat(RECORDS));
-        let other = line(500, &[&[(1, "L26000000001")]]).repeat(RECORDS);
-        let cut = &text[..text.len() / 2 - 100];
-        let with_page = format!("{record}{PAGE}");
-        let endless = "x".repeat(9 << 20);
-        for (what, broken) in [
-            ("a page", PAGE),
-            ("cut", cut),
-            ("other", &other),
-            ("a page after a record", &with_page),
-            ("of one line", &endless),
-        ] {
-            let scratch = Scratch::new();
-            put(&scratch, &set("q", 9));
-            put(
-                &scratch,
-                &[file("20261012c.txt", &[]), file("20261014c.txt", &[]), (name.clone(), broken.to_owned())],
-            );
-            if kind != "c" {
-                put(&scratch, &[file("20261013c.txt", &[])]);
-            }
-            let summary = imported(&scratch).exits(5).json();
-            assert_eq!(summary["import"]["unread"][0]["file"], name, "{what}: {summary}");
-            let is_missing = summary["import"]["missing_days"].to_string().contains("2026-10-13");
-            assert_eq!(is_missing, kind == "c", "{what}: {summary}");
-            // The next run says so again, and publishes nothing.
-            assert_eq!(partial(&scratch, "unread")[0]["file"], name, "{kind} {what}");
-            assert_eq!(commits(&scratch.lake()).len(), 1);
-            put(&scratch, &[(name.clone(), text.clone())]);
-            imported(&scratch).complete();
+        let name = |day: &str, kind: &str| format!("{}{kind}.txt", day.replace('-', ""));
+        let own = |at: usize| {
+            let mut own = record.clone();
+            own.replace_range(11..12, &at.to_string());
+            own
+        };
+        let text = |at: usize| own(at).repeat(RECORDS);
+        let broken = [
+            PAGE.to_owned(),
+            text(1)[..text(1).len() / 2 - 100].to_owned(),
+            line(500, &[&[(1, "L26000000001")]]).repeat(RECORDS),
+            format!("{}{PAGE}", own(3)),
+            "x".repeat(9 << 20),
+        ];
+        let scratch = Scratch::new();
+        put(&scratch, &set("q", 9));
+        put(&scratch, &GOOD.map(|day| file(&name(day, "c"), &[])));
+        if kind != "c" {
+            put(&scratch, &BROKEN.map(|day| file(&name(day, "c"), &[])));
         }
+        let names = BROKEN.map(|day| name(day, kind));
+        put(&scratch, &std::array::from_fn::<_, 5, _>(|at| (names[at].clone(), broken[at].clone())));
+        let summary = imported(&scratch).exits(5).json();
+        assert_eq!(files_of(&summary["import"]["unread"]), names, "{summary}");
+        let missing = summary["import"]["missing_days"].to_string();
+        for day in BROKEN {
+            assert_eq!(missing.contains(day), kind == "c", "{summary}");
+        }
+        // The next run says so again, and publishes nothing.
+        assert_eq!(files_of(&partial(&scratch, "unread")), names, "{kind}");
+        assert_eq!(commits(&scratch.lake()).len(), 1);
+        put(&scratch, &std::array::from_fn::<_, 5, _>(|at| (names[at].clone(), text(at))));
+        imported(&scratch).complete();
     }
+}
+
+/// Names of the files that were not read, sorted.
+fn files_of(unread: &Value) -> Vec<&str> {
+    let mut files: Vec<_> =
+        unread.as_array().expect("a list").iter().filter_map(|unread| unread["file"].as_str()).collect();
+    files.sort_unstable();
+    files
 }
 
 /// A mirror that writes the text of one day under the name of another loses a day.
