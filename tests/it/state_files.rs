@@ -95,8 +95,8 @@ fn truth(table: &str, without: &[&str]) -> BTreeSet<Vec<(String, String)>> {
 /// The rows of the lake, with the columns of the truth.
 fn found(lake: &Path, table: &str, columns: &BTreeSet<String>) -> BTreeSet<Vec<(String, String)>> {
     let row = |cells: Cells| -> Vec<(String, String)> {
-        let kept = cells.into_iter().filter(|(name, _)| columns.contains(name));
-        kept.map(|(name, cell)| (name, cell.unwrap_or_default())).collect()
+        let kept = cells.into_iter().filter(|(name, _)| columns.contains(&**name));
+        kept.map(|(name, cell)| (name.to_string(), cell.unwrap_or_default())).collect()
     };
     rows(lake, table, &[]).into_iter().map(row).collect()
 }

@@ -22,7 +22,7 @@ const BLOOM_FALSE_POSITIVES: f64 = 0.01;
 const LOOKED_UP_DICTIONARY_BYTES: usize = 64 * 1024;
 const ZSTD_LEVEL: i32 = 3;
 
-/// What is written in a file of so many rows, and how. An aggregate is of no table.
+/// What is written in a file of this number of rows, and how. An aggregate is of no table.
 pub(super) fn properties(
     table: Option<Table>,
     schema: &Schema,
