@@ -1,7 +1,8 @@
 //! An S3 server in Python, one for the test process, and buckets of it.
 
 use super::command::Sunlake;
-use super::{http, python};
+use super::http::{self, Answer};
+use super::python;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use std::sync::OnceLock;
 
 /// The secret that must stand in no message.
 pub(crate) const SECRET: &str = "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY";
+
+const SIGNED: &str = "AWS4-HMAC-SHA256 Credential=AKIAEXAMPLE/20260320/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0";
 
 /// The place of a lake in a bucket.
 const ROOT: &str = "lakes/florida";
@@ -46,9 +49,9 @@ pub(crate) struct Bucket {
 
 impl Bucket {
     pub(crate) fn new(name: &'static str) -> Self {
-        let answer = http::send(server().address, "PUT", &format!("/{name}"), &[]).expect("an answer");
-        assert_eq!(answer.status, 200, "{name}");
-        Self { name }
+        let bucket = Self { name };
+        bucket.ask("PUT", "", None);
+        bucket
     }
 
     /// The address of a lake in it.
@@ -58,36 +61,49 @@ impl Bucket {
 
     /// Names of the lake's objects, within the lake.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.objects("list", &[])
+        let mut names: Vec<String> = Vec::new();
+        loop {
+            let after = names.last().map(|name| format!("&start-after={ROOT}/{name}")).unwrap_or_default();
+            let list = self.ask("GET", &format!("?list-type=2&prefix={ROOT}/{after}"), None).text();
+            let keys = list.split("<Key>").skip(1).filter_map(|part| part.split("</Key>").next());
+            names.extend(keys.filter_map(|key| Some(key.strip_prefix(ROOT)?.strip_prefix('/')?.to_owned())));
+            if !list.contains("<IsTruncated>true</IsTruncated>") {
+                return names;
+            }
+        }
     }
 
     /// Flips a bit in the middle of objects of the lake.
     pub(crate) fn flip(&self, names: &[&str]) {
-        self.objects("flip", names);
+        for name in names {
+            let mut content = self.ask("GET", &object(name), None).body;
+            let middle = content.len() / 2;
+            content[middle] ^= 4;
+            self.ask("PUT", &object(name), Some(&content));
+        }
     }
 
     /// Deletes objects of the lake.
     pub(crate) fn delete(&self, names: &[&str]) {
-        self.objects("delete", names);
+        for name in names {
+            self.ask("DELETE", &object(name), None);
+        }
     }
 
     /// Uploads files under these names within the lake's place.
     pub(crate) fn put(&self, files: &[(String, PathBuf)]) {
-        let files: Vec<String> =
-            files.iter().map(|(name, file)| format!("{name}={}", file.display())).collect();
-        self.objects("put", &files.iter().map(String::as_str).collect::<Vec<_>>());
+        for (name, file) in files {
+            self.ask("PUT", &object(name), Some(&std::fs::read(file).expect("a file")));
+        }
     }
 
-    fn objects(&self, what: &str, names: &[&str]) -> Vec<String> {
-        let names: Vec<String> = names.iter().map(|name| format!("{ROOT}/{name}")).collect();
-        let done = python::command("s3_objects.py")
-            .args([&server().address.to_string(), self.name, what])
-            .args(names)
-            .output()
-            .expect("python");
-        let reported = python::reported("s3_objects.py", &done);
-        let found = reported.as_array().expect("names").iter().filter_map(|name| name.as_str());
-        found.filter_map(|name| Some(name.strip_prefix(ROOT)?.strip_prefix('/')?.to_owned())).collect()
+    /// An answer about the bucket or an object of it. The server wants a signature, and does not look at it.
+    fn ask(&self, method: &str, of: &str, body: Option<&[u8]>) -> Answer {
+        let target = format!("/{}{of}", self.name);
+        let answer = http::exchange(server().address, method, &target, &[("Authorization", SIGNED)], body);
+        let answer = answer.expect("an answer");
+        assert!([200, 204].contains(&answer.status), "{method} {target}: {}", answer.text());
+        answer
     }
 
     /// Where it is.
@@ -108,6 +124,11 @@ impl Bucket {
         let command = command.env("SUNLAKE_WORK", &work.to_string_lossy());
         with_credentials(command).env("AWS_ENDPOINT", &endpoint)
     }
+}
+
+/// The end of the address of an object of the lake.
+fn object(name: &str) -> String {
+    format!("/{ROOT}/{name}")
 }
 
 /// A command with credentials, and no store yet.
