@@ -23,7 +23,7 @@ pub(crate) fn is_exception(file: &Path) -> bool {
 
 /// A run of the sample, as of a day, with further lines in its pipeline file.
 fn run(scratch: &Scratch, lake: &Path, name: &str, today: &str, lines: &str) -> Finished {
-    let text = sample_pipeline(30, 0.1).replace("name = \"sample\"", &format!("name = \"{name}\""));
+    let text = sample_pipeline(30, 0.04).replace("name = \"sample\"", &format!("name = \"{name}\""));
     let pipeline = scratch.file(&format!("{name}.toml"), &format!("{text}{lines}"));
     Sunlake::run(&pipeline, lake).args(["--today", today]).finish()
 }
@@ -331,7 +331,7 @@ fn a_newest_commit_that_is_damaged_with_its_copy_is_named_with_it_and_left_to_a_
 fn a_lake_is_sound_at_every_moment_of_a_run() {
     let scratch = Scratch::new();
     let lake = copy(&scratch);
-    let text = format!("{}[retention]\nlast = 1\n", sample_pipeline(30, 0.1));
+    let text = format!("{}[retention]\nlast = 1\n", sample_pipeline(30, 0.04));
     let pipeline = scratch.file("busy.toml", &text.replace("name = \"sample\"", "name = \"busy\""));
     let mut busy = Sunlake::run(&pipeline, &lake).args(["--today", "2026-03-25"]).start();
     let mut looks = 0;

@@ -41,7 +41,7 @@ impl Coast {
 
     /// A run of the sample on a machine, with further lines in its pipeline file.
     fn run(&self, machine: &str, today: &str, lines: &str) -> Finished {
-        let pipeline = self.scratch.file("sample.toml", &format!("{}{lines}", sample_pipeline(60, 0.03)));
+        let pipeline = self.scratch.file("sample.toml", &format!("{}{lines}", sample_pipeline(40, 0.03)));
         let run = Sunlake::run(&pipeline, Path::new(&self.bucket.lake())).args(["--today", today]);
         self.bucket.opened_by(run, &self.work(machine)).finish()
     }

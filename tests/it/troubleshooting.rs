@@ -180,7 +180,7 @@ const STRICT: &str = "[checks]\nmax_vanished_percent = 0.0\nvanished = ";
 
 fn strict_checks() {
     let scratch = Scratch::new();
-    let (text, lake) = (sample(20, 0.1), scratch.lake());
+    let (text, lake) = (sample(20, 0.04), scratch.lake());
     let run = |today: &str, lines: &str| {
         let file = scratch.file("strict.toml", &format!("{text}{lines}"));
         Sunlake::run(&file, &lake).args(["--today", today]).finish()

@@ -7,6 +7,7 @@ use crate::support::command::{Finished, Sunlake};
 use crate::support::dice::Dice;
 use crate::support::s3::Bucket;
 use crate::support::scratch::Scratch;
+use crate::support::source::copy_aggregates;
 use jiff::civil::Date;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,11 +102,7 @@ impl Life {
         let has_report = life.dice.below(4) == 0;
         life.sections.insert("report", format!("enabled = {has_report}\n"));
         for folder in ["own", "twin"] {
-            let folder = life.scratch.path(folder).join("aggregates");
-            std::fs::create_dir_all(&folder).expect("a folder");
-            let shipped = crate::support::source::shipped_aggregates();
-            std::fs::copy(shipped.join("county_type_day.sql"), folder.join("county_type_day.sql"))
-                .expect("an aggregate");
+            copy_aggregates(&life.scratch.path(folder).join("aggregates"), &["county_type_day"]);
         }
         life.sections.insert("aggregates", "folder = \"own/aggregates\"\n".to_owned());
         let twin = [("aggregates", "folder = \"twin/aggregates\"\n")];
