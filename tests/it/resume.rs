@@ -240,6 +240,44 @@ fn a_killed_run_whose_day_has_left_the_window_is_given_up_and_todays_run_is_comp
     lake::assert_same(&lake::filings(&lake), &listed, "the days of today's window");
 }
 
+/// A page with a total as if a row had come.
+fn with_a_row_more(body: String) -> String {
+    let mut page: Value = serde_json::from_str(&body).expect("a page");
+    let total = page["pagination"]["total"].as_u64().expect("a total");
+    page["pagination"]["total"] = (total + 1).into();
+    page.to_string()
+}
+
+#[test]
+fn a_resumed_run_compares_the_listings_whose_answers_it_has_from_before() {
+    let mut counted = 0;
+    let weather = Weather::new(move |request| {
+        counted += usize::from(request.target.contains("/filings/daily?"));
+        // The second time the counts are asked for is the comparison after all pages.
+        if counted < 2 { Reply::Forward } else { Reply::Hold }
+    });
+    let run = weather.command("").start();
+    wait_for("the last check", PATIENCE, || {
+        (weather.proxy.targets().iter().filter(|target| target.contains("/filings/daily?")).count() == 2)
+            .then_some(())
+    });
+    run.kill();
+    let before = weather.proxy.targets().len();
+    weather.proxy.follow(|request| match request.target.contains("type=fictitious&limit=1&") {
+        true => Reply::Change(with_a_row_more),
+        false => Reply::Forward,
+    });
+    weather.proxy.release();
+    let summary = weather.run("").exits(5).json();
+    assert!(summary["requests"]["replayed"].as_u64() > Some(10), "{summary}");
+    let asked = weather.proxy.targets()[before..].join("\n");
+    assert!(!asked.contains("filed_to=2026-03-20&limit=100&"), "no page is asked for again:\n{asked}");
+    // The row that the total counts is on no page.
+    let incomplete = summary["coverage"]["incomplete"].as_array().expect("days");
+    assert!(!incomplete.is_empty(), "{summary}");
+    assert!(incomplete.iter().all(|day| day["entity_type"] == "fictitious"), "{summary}");
+}
+
 #[test]
 fn a_slow_api_is_asked_ahead_and_answers_the_same_for_no_request_more() {
     let weather = Weather::new(|_| Reply::Forward);
