@@ -250,32 +250,41 @@ fn with_a_row_more(body: String) -> String {
 
 #[test]
 fn a_resumed_run_compares_the_listings_whose_answers_it_has_from_before() {
-    let mut counted = 0;
-    let weather = Weather::new(move |request| {
-        counted += usize::from(request.target.contains("/filings/daily?"));
-        // The second time the counts are asked for is the comparison after all pages.
-        if counted < 2 { Reply::Forward } else { Reply::Hold }
-    });
-    let run = weather.command("").start();
-    wait_for("the last check", PATIENCE, || {
-        (weather.proxy.targets().iter().filter(|target| target.contains("/filings/daily?")).count() == 2)
-            .then_some(())
-    });
-    run.kill();
-    let before = weather.proxy.targets().len();
-    weather.proxy.follow(|request| match request.target.contains("type=fictitious&limit=1&") {
-        true => Reply::Change(with_a_row_more),
-        false => Reply::Forward,
-    });
-    weather.proxy.release();
-    let summary = weather.run("").exits(5).json();
-    assert!(summary["requests"]["replayed"].as_u64() > Some(10), "{summary}");
-    let asked = weather.proxy.targets()[before..].join("\n");
-    assert!(!asked.contains("filed_to=2026-03-20&limit=100&"), "no page is asked for again:\n{asked}");
-    // The row that the total counts is on no page.
-    let incomplete = summary["coverage"]["incomplete"].as_array().expect("days");
-    assert!(!incomplete.is_empty(), "{summary}");
-    assert!(incomplete.iter().all(|day| day["entity_type"] == "fictitious"), "{summary}");
+    // A first run reads all days; a second one finds nothing new.
+    for is_first in [true, false] {
+        let weather = Weather::new(|_| Reply::Forward);
+        if !is_first {
+            weather.run("").complete();
+        }
+        let begin = weather.proxy.targets().len();
+        // The second time that the totals are asked for is the comparison after all pages.
+        let is_total = |target: &str| target == "/v1/fl/stats";
+        let mut totals = 0;
+        weather.proxy.follow(move |request| {
+            totals += usize::from(is_total(&request.target));
+            if totals < 2 { Reply::Forward } else { Reply::Hold }
+        });
+        let run = weather.command("").start();
+        wait_for("the last check", PATIENCE, || {
+            let asked = &weather.proxy.targets()[begin..];
+            (asked.iter().filter(|target| is_total(target)).count() == 2).then_some(())
+        });
+        run.kill();
+        let before = weather.proxy.targets().len();
+        weather.proxy.follow(|request| match request.target.contains("type=fictitious&limit=1&") {
+            true => Reply::Change(with_a_row_more),
+            false => Reply::Forward,
+        });
+        weather.proxy.release();
+        let summary = weather.run("").exits(5).json();
+        assert!(summary["requests"]["replayed"].as_u64() > Some(5), "{summary}");
+        let asked = weather.proxy.targets()[before..].join("\n");
+        assert!(!asked.contains("filed_to=2026-03-20&limit=100&"), "no page is asked for again:\n{asked}");
+        // The row that the total counts is on no page.
+        let incomplete = summary["coverage"]["incomplete"].as_array().expect("days");
+        assert!(!incomplete.is_empty(), "{summary}");
+        assert!(incomplete.iter().all(|day| day["entity_type"] == "fictitious"), "{summary}");
+    }
 }
 
 #[test]
