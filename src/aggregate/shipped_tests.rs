@@ -262,7 +262,10 @@ fn empty_lake_gives_empty_aggregates_and_empty_figures() {
         assert_eq!(file.rows, 0, "{name}");
         tables.insert(format!("agg_{name}"), vec![file.path]);
     }
-    assert_eq!(read_figures(&tables).expect("figures"), super::figures::values::Figures::default());
+    assert_eq!(
+        read_figures(&tables, date(2026, 8, 2)).expect("figures"),
+        super::figures::values::Figures::default()
+    );
 }
 
 #[test]
@@ -273,7 +276,7 @@ fn figures_of_the_report_are_the_aggregates() {
         let file = lake.run(name, &shipped_sql(name)).expect(name);
         tables.insert(format!("agg_{name}"), vec![file.path]);
     }
-    let figures = read_figures(&tables).expect("figures");
+    let figures = read_figures(&tables, date(2026, 8, 2)).expect("figures");
     assert_eq!(figures.as_of, Some(date(2026, 8, 2)));
     assert_eq!(figures.coverage[0].day, date(2026, 8, 2));
     let unproven: Vec<Date> =

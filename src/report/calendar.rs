@@ -13,9 +13,9 @@ const TOP: u32 = 18;
 /// A year and the days that fill its first week.
 const MOST_DAYS: u32 = 371;
 
-/// The days of coverage up to a day, at most the newest year: filings may have a date that is far ahead.
-pub(super) fn calendar(coverage: &[CoverageDay], as_of: Option<Date>) -> Markup {
-    let days = || coverage.iter().map(|day| day.day).filter(|day| as_of.is_none_or(|as_of| *day <= as_of));
+/// The days of coverage, at most the newest year.
+pub(super) fn calendar(coverage: &[CoverageDay]) -> Markup {
+    let days = || coverage.iter().map(|day| day.day);
     let (Some(newest), Some(oldest)) = (days().max(), days().min()) else {
         return html! { p.note { "No day was read yet: nothing to show." } };
     };
@@ -103,7 +103,7 @@ mod tests {
     use jiff::civil::date;
 
     #[test]
-    fn long_coverage_shows_its_newest_year_up_to_the_day_of_the_figures() {
+    fn long_coverage_shows_its_newest_year() {
         let day = |back: i32| CoverageDay {
             day: date(2026, 7, 31) - jiff::Span::new().days(back),
             expected: 1,
@@ -112,11 +112,10 @@ mod tests {
             is_settled: true,
             lacks_names: false,
         };
-        let html =
-            calendar(&(-9_000..2_000).map(day).collect::<Vec<_>>(), Some(date(2026, 7, 31))).into_string();
+        let html = calendar(&(0..2_000).map(day).collect::<Vec<_>>()).into_string();
         let cells = html.matches("<rect").count();
         assert!((371..378).contains(&cells), "{cells}");
-        assert!(html.contains("2026-07-31 settled") && !html.contains("2026-08-01 settled"));
+        assert!(html.contains("2026-07-31 settled"));
     }
 
     #[test]

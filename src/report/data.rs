@@ -21,7 +21,6 @@ pub(crate) struct ReportData {
 /// What one run did.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct RunFacts {
-    pub(crate) today: Date,
     /// Its figures, by their names.
     pub(crate) figures: Vec<(&'static str, String)>,
     pub(crate) requests_by_stage: BTreeMap<String, u64>,

@@ -55,11 +55,6 @@ pub(crate) fn render(data: &ReportData) -> String {
     escaped(&page.into_string(), &['\n', '\t']).into_owned()
 }
 
-/// The day that axes end on: that of the figures; without aggregates that of the run.
-fn newest_day(data: &ReportData) -> Option<Date> {
-    data.figures.as_of.or_else(|| data.run.as_ref().map(|run| run.today))
-}
-
 /// Days that the run was to read, and of which the lake holds nothing.
 fn unread_days(data: &ReportData) -> usize {
     let held: BTreeSet<Date> = data.figures.coverage.iter().map(|day| day.day).collect();
@@ -80,7 +75,7 @@ fn sections(data: &ReportData) -> Vec<(&'static str, &'static str, Markup)> {
         ("sectors", "Industries", table::sectors(figures)),
         ("places", "Cities and ZIP codes", table::places(figures, &windows)),
         ("week", "A usual week", chart::week(&figures.weekdays)),
-        ("coverage", "What the lake holds", calendar::calendar(&figures.coverage, newest_day(data))),
+        ("coverage", "What the lake holds", calendar::calendar(&figures.coverage)),
         ("settling", "How full the newest days are", table::settling(&figures.settling)),
     ];
     // A lake of the state's files has no counts of the API.
@@ -274,7 +269,6 @@ mod tests {
 
     fn run_facts() -> RunFacts {
         RunFacts {
-            today: DAY,
             figures: vec![
                 ("outcome", "partial".to_owned()),
                 ("pipeline", EVIL.to_owned()),

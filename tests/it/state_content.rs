@@ -463,7 +463,9 @@ fn a_byte_order_mark_is_skipped_and_a_date_far_ahead_is_named_and_ends_no_axis()
     assert_eq!(rows(&scratch.lake(), "filings", &[]).len(), 10 * RECORDS + 2);
     let checks = summary["checks"].to_string();
     assert!(checks.contains("1 filed more than a year from now, the newest on 2062-07-16"), "{checks}");
+    sunlake(&scratch.lake(), &["report"]).exits(0);
     let report = std::fs::read_to_string(scratch.lake().join("catalog/report.html")).expect("a report");
     assert!(report.contains("<title>2026-10-12 "), "the calendar");
     assert!(!report.contains("<title>2062-") && !report.contains("<title>2027-"), "the calendar");
+    assert!(!report.contains("2062-07-16"), "neither among the newest businesses nor among the days");
 }

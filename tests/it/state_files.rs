@@ -23,14 +23,15 @@ fn state_files() -> PathBuf {
     project().join("tests/state_files")
 }
 
-/// A pipeline that imports the folder `files` next to it, without aggregates.
+/// A pipeline that imports the folder `files` next to it, without aggregates and report.
 pub(crate) fn pipeline(scratch: &Scratch, more: &str) -> PathBuf {
     pipeline_of(scratch, "files", more)
 }
 
 fn pipeline_of(scratch: &Scratch, folder: &str, more: &str) -> PathBuf {
     let text = format!(
-        "name = \"state\"\n[import]\nfolder = \"{folder}\"\n{more}[checks]\ndrop = \"tell\"\n[aggregates]\nenabled = false\n"
+        "name = \"state\"\n[import]\nfolder = \"{folder}\"\n{more}[checks]\ndrop = \"tell\"\n\
+         [aggregates]\nenabled = false\n[report]\nenabled = false\n"
     );
     scratch.file("state.toml", &text)
 }

@@ -10,11 +10,8 @@ use std::path::PathBuf;
 
 const MOST: usize = 100;
 
-/// The newest listed businesses, from the newest months that have enough; none of days to come.
-pub(super) fn read_newest(
-    tables: &SnapshotFiles,
-    as_of: Option<Date>,
-) -> Result<Vec<NewBusiness>, AggregateError> {
+/// The newest listed businesses up to a day, from the newest months that have enough.
+pub(super) fn read_newest(tables: &SnapshotFiles, until: Date) -> Result<Vec<NewBusiness>, AggregateError> {
     let mut newest = Vec::new();
     let mut files: Vec<&PathBuf> = tables.get("filings").into_iter().flatten().collect();
     files.sort_by_key(|file| Reverse(month_of_file(file)));
@@ -23,7 +20,7 @@ pub(super) fn read_newest(
             break;
         }
         for file in of_month {
-            add_listed(&Cells::read(file)?, as_of, &mut newest)?;
+            add_listed(&Cells::read(file)?, until, &mut newest)?;
         }
     }
     newest.sort_by(|(a, id), (b, other)| (b.filed_date, other).cmp(&(a.filed_date, id)));
@@ -33,7 +30,7 @@ pub(super) fn read_newest(
 
 fn add_listed(
     cells: &Cells,
-    as_of: Option<Date>,
+    until: Date,
     newest: &mut Vec<(NewBusiness, i64)>,
 ) -> Result<(), AggregateError> {
     let (ids, dates, listed) =
@@ -41,10 +38,7 @@ fn add_listed(
     let [names, types, cities, counties] =
         ["name", "entity_type", "city", "county"].map(|column| cells.texts(column));
     let (names, types, cities, counties) = (names?, types?, cities?, counties?);
-    let is_shown = |row: &usize| {
-        let date = day(dates, *row);
-        flag(listed, *row) && date.is_some() && as_of.is_none_or(|as_of| date <= Some(as_of))
-    };
+    let is_shown = |row: &usize| flag(listed, *row) && day(dates, *row).is_some_and(|date| date <= until);
     let mut rows: Vec<usize> = cells.rows().filter(is_shown).collect();
     let key = |row: &usize| Reverse((day(dates, *row), ids.get(*row)));
     if rows.len() > MOST {

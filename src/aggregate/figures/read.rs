@@ -23,22 +23,25 @@ const TOP_ROWS: usize = 15;
 /// Months of the trends of a county.
 const TREND_MONTHS: usize = 13;
 
-/// Reads the figures from the files of a snapshot: `coverage` and the shipped `agg_*` tables, by table name.
-pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateError> {
+/// Reads the figures from the files of a snapshot, made as of `today`: `coverage` and the shipped `agg_*` tables, by table name.
+pub(crate) fn read_figures(tables: &SnapshotFiles, today: Date) -> Result<Figures, AggregateError> {
     let (as_of, counties) = of_aggregate(tables, "county_window", read_counties)?;
+    // A filing may take effect on a day to come.
+    let until = as_of.unwrap_or(today);
     let mut months = of_aggregate(tables, "month", |cells| read_months(cells, None))?;
     months.extend(of_aggregate(tables, "type_month", |cells| read_months(cells, Some("entity_type")))?);
-    // A filing may take effect on a day to come.
-    months.retain(|month| as_of.is_none_or(|as_of| month.month <= month_of(as_of)));
+    months.retain(|month| month.month <= month_of(until));
     months.sort_by(|a, b| (&b.month, &a.entity_type).cmp(&(&a.month, &b.entity_type)));
-    let (cities_month, cities) = of_aggregate(tables, "city_month", |cells| read_cities(cells, as_of))?;
-    let filed_by_year = count_years(tables, as_of)?;
+    let (cities_month, cities) = of_aggregate(tables, "city_month", |cells| read_cities(cells, until))?;
+    let filed_by_year = count_years(tables, until)?;
     let older_are_fewer = are_older_fewer(&months, &filed_by_year);
-    let (sectors_month, sectors) = of_aggregate(tables, "sector_month", |cells| read_sectors(cells, as_of))?;
+    let (sectors_month, sectors) = of_aggregate(tables, "sector_month", |cells| read_sectors(cells, until))?;
     let trend_months = trend_months(&months);
+    let mut coverage = coverage_days(&rows_of(tables)?);
+    coverage.retain(|day| day.day <= until);
     Ok(Figures {
         county_details: read_details(tables, &cities_month, &sectors_month, &trend_months)?,
-        newest: read_newest(tables, as_of)?,
+        newest: read_newest(tables, until)?,
         filed_by_year,
         older_are_fewer,
         trend_months,
@@ -46,8 +49,8 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
         sectors_month,
         sectors,
         as_of,
-        coverage: coverage_days(&rows_of(tables)?),
-        days: of_aggregate(tables, "county_type_day", |cells| read_days(cells, as_of))?,
+        coverage,
+        days: of_aggregate(tables, "county_type_day", |cells| read_days(cells, until))?,
         months,
         weeks: of_aggregate(tables, "week", read_weeks)?,
         counties,
@@ -61,8 +64,8 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
 }
 
 /// The rows of the files of each year, by the folders of their months; without months to come.
-fn count_years(tables: &SnapshotFiles, as_of: Option<Date>) -> Result<BTreeMap<String, i64>, AggregateError> {
-    let newest = as_of.and_then(Month::of);
+fn count_years(tables: &SnapshotFiles, until: Date) -> Result<BTreeMap<String, i64>, AggregateError> {
+    let newest = Month::of(until);
     let mut years = BTreeMap::new();
     for path in tables.get("filings").into_iter().flatten() {
         let month = month_of_file(path).filter(|month| newest.is_none_or(|newest| *month <= newest));
@@ -137,14 +140,12 @@ fn read_weeks(cells: &Cells) -> Result<Vec<WeekFigures>, AggregateError> {
     Ok(cells.rows().filter_map(week).collect())
 }
 
-fn read_days(cells: &Cells, as_of: Option<Date>) -> Result<Vec<DayFigures>, AggregateError> {
+fn read_days(cells: &Cells, until: Date) -> Result<Vec<DayFigures>, AggregateError> {
     let (dates, types, filings) =
         (cells.days("filed_date")?, cells.texts("entity_type")?, cells.longs("filings")?);
     let mut by_day: BTreeMap<Date, BTreeMap<String, i64>> = BTreeMap::new();
     for row in cells.rows() {
-        let Some(date) = day(dates, row).filter(|date| as_of.is_none_or(|as_of| *date <= as_of)) else {
-            continue;
-        };
+        let Some(date) = day(dates, row).filter(|date| *date <= until) else { continue };
         *by_day.entry(date).or_default().entry(text(types, row)).or_default() += long(filings, row);
     }
     Ok(by_day.into_iter().map(|(day, by_type)| DayFigures { day, by_type }).collect())
@@ -176,18 +177,18 @@ fn trend_months(months: &[MonthFigures]) -> Vec<String> {
 }
 
 /// The newest month whose filings have arrived: it ended 15 days ago or before. The newest of all when there is no other.
-fn newest_over<'a>(months: impl Iterator<Item = &'a str> + Clone, as_of: Option<Date>) -> &'a str {
-    let running = as_of.map(|as_of| month_of(minus_days(as_of, 14))).unwrap_or_default();
-    let over = months.clone().filter(|month| running.is_empty() || *month < running.as_str()).max();
+fn newest_over<'a>(months: impl Iterator<Item = &'a str> + Clone, until: Date) -> &'a str {
+    let running = month_of(minus_days(until, 14));
+    let over = months.clone().filter(|month| *month < running.as_str()).max();
     over.or_else(|| months.max()).unwrap_or_default()
 }
 
 /// The sectors of the newest month that has settled.
-fn read_sectors(cells: &Cells, as_of: Option<Date>) -> Result<(String, Vec<SectorFigures>), AggregateError> {
+fn read_sectors(cells: &Cells, until: Date) -> Result<(String, Vec<SectorFigures>), AggregateError> {
     let (months, names, filings) =
         (cells.texts("filed_month")?, cells.texts("industry_sector")?, cells.longs("filings")?);
     let (share, yearly) = (cells.doubles("share_of_month")?, cells.doubles("year_over_year")?);
-    let month = newest_over(cells.rows().filter_map(|row| months.get(row)), as_of);
+    let month = newest_over(cells.rows().filter_map(|row| months.get(row)), until);
     let sector = |row| SectorFigures {
         sector: text(names, row),
         filings: long(filings, row),
@@ -220,11 +221,11 @@ fn read_news(cells: &Cells) -> Result<News, AggregateError> {
 }
 
 /// The top cities of the newest month that has settled; of the newest when there is no other.
-fn read_cities(cells: &Cells, as_of: Option<Date>) -> Result<(String, Vec<CityFigures>), AggregateError> {
+fn read_cities(cells: &Cells, until: Date) -> Result<(String, Vec<CityFigures>), AggregateError> {
     let (months, names, counties) =
         (cells.texts("filed_month")?, cells.texts("city_clean")?, cells.texts("county")?);
     let (filings, spellings) = (cells.longs("filings")?, cells.longs("spellings")?);
-    let month = newest_over(cells.rows().filter_map(|row| months.get(row)), as_of);
+    let month = newest_over(cells.rows().filter_map(|row| months.get(row)), until);
     let city = |row| CityFigures {
         city: text(names, row),
         county: text(counties, row),

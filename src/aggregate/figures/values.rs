@@ -189,9 +189,9 @@ pub(crate) struct SettlingDay {
 pub(crate) struct Figures {
     /// The day the windows end on.
     pub(crate) as_of: Option<Date>,
-    /// Newest day first.
+    /// Newest day first, up to `as_of`, or to the day of the snapshot where no aggregate has that.
     pub(crate) coverage: Vec<CoverageDay>,
-    /// Oldest day first, up to `as_of`.
+    /// Oldest day first, up to the same day.
     pub(crate) days: Vec<DayFigures>,
     /// Newest month first, by type within.
     pub(crate) months: Vec<MonthFigures>,

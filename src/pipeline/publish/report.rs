@@ -47,7 +47,7 @@ pub(crate) fn write_report(lake: &Lake, commit: &Commit, run: Option<&RunSummary
         snapshot: Some(commit.snapshot),
         is_invented: commit.is_invented(),
         run: run.map(facts),
-        figures: read_figures(&tables)?,
+        figures: read_figures(&tables, commit.today)?,
     };
     lake.write_catalog_files(&[(REPORT, render(&data).as_bytes())], None)?;
     Ok(report_path(lake))
@@ -70,7 +70,6 @@ fn facts(summary: &RunSummary) -> RunFacts {
         (*landed, *expected) = (*landed + day.landed, *expected + day.expected.unwrap_or(0));
     }
     RunFacts {
-        today: summary.today,
         figures: figures(summary),
         requests_by_stage: summary.requests.by_stage.clone(),
         rows: summary.rows.iter().map(|(table, rows)| (table.clone(), of_table(rows))).collect(),
