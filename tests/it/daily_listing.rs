@@ -2,7 +2,7 @@
 
 use crate::support::command::Sunlake;
 use crate::support::lake;
-use crate::support::proxy::{Proxy, Reply};
+use crate::support::proxy::{Proxy, Reply, with_a_row_more};
 use crate::support::scratch::Scratch;
 use crate::support::server::{ApiServer, Plan};
 use crate::support::source;
@@ -45,18 +45,11 @@ fn with_a_fictitious_name(body: String) -> String {
     page.to_string()
 }
 
-/// The page, of a listing with one more row.
-fn of_one_more(body: String) -> String {
-    let mut page: Value = serde_json::from_str(&body).expect("a page");
-    page["pagination"]["total"] = (page["pagination"]["total"].as_u64().expect("a total") + 1).into();
-    page.to_string()
-}
-
 #[test]
 fn an_endpoint_that_lists_other_rows_or_none_is_asked_once_and_searches_read_the_days() {
     let answers: [fn() -> Reply; 3] = [
         || Reply::Change(with_a_fictitious_name),
-        || Reply::Change(of_one_more),
+        || Reply::Change(with_a_row_more),
         || Reply::error(404, Vec::new()),
     ];
     for answer in answers {

@@ -3,7 +3,7 @@
 use crate::support::command::{Running, Sunlake};
 use crate::support::http::send;
 use crate::support::lake::{self, Cells, point};
-use crate::support::proxy::{Proxy, Reply};
+use crate::support::proxy::{Proxy, Reply, with_a_row_more};
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer, Plan, STARTER};
 use crate::support::source::{self, Source};
@@ -207,10 +207,7 @@ static MORE: AtomicBool = AtomicBool::new(false);
 
 /// The page with a total as if a row had come since the page before; only the first time.
 fn with_one_row_more(body: String) -> String {
-    let mut page: Value = serde_json::from_str(&body).expect("a page");
-    let total = page["pagination"]["total"].as_u64().expect("a total");
-    page["pagination"]["total"] = (total + 1).into();
-    if MORE.swap(true, Ordering::SeqCst) { body } else { page.to_string() }
+    if MORE.swap(true, Ordering::SeqCst) { body } else { with_a_row_more(body) }
 }
 
 #[test]
@@ -252,11 +249,8 @@ static SETTLED: AtomicBool = AtomicBool::new(false);
 
 /// The page with a total as if a row had come.
 fn with_another_total(body: String) -> String {
-    let mut page: Value = serde_json::from_str(&body).expect("a page");
-    let total = page["pagination"]["total"].as_u64().expect("a total");
-    page["pagination"]["total"] = (total + 1).into();
     SETTLED.store(true, Ordering::SeqCst);
-    page.to_string()
+    with_a_row_more(body)
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use crate::support::command::{Running, Sunlake, sunlake};
 use crate::support::dice::Dice;
 use crate::support::lake::{self, Cells, files_below_if_there};
-use crate::support::proxy::{Proxy, Reply};
+use crate::support::proxy::{Proxy, Reply, with_a_row_more};
 use crate::support::scratch::Scratch;
 use crate::support::server::{ApiServer, Plan, STARTER};
 use crate::support::source::{self, Source, few_aggregates};
@@ -238,14 +238,6 @@ fn a_killed_run_whose_day_has_left_the_window_is_given_up_and_todays_run_is_comp
     let mut listed = lake::filings(&weather.source.lake);
     listed.retain(|_, cells| cells["filed_date"].as_deref() >= Some("2026-03-18"));
     lake::assert_same(&lake::filings(&lake), &listed, "the days of today's window");
-}
-
-/// A page with a total as if a row had come.
-fn with_a_row_more(body: String) -> String {
-    let mut page: Value = serde_json::from_str(&body).expect("a page");
-    let total = page["pagination"]["total"].as_u64().expect("a total");
-    page["pagination"]["total"] = (total + 1).into();
-    page.to_string()
 }
 
 #[test]

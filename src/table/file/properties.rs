@@ -55,7 +55,7 @@ fn with_columns_of(
     rows: usize,
 ) -> WriterPropertiesBuilder {
     for name in table.bloom() {
-        // Sized for more rows than a group gets, then folded to its values.
+        // Sized for twice the rows of a file, or a full row group, then folded to the values it got.
         let (column, most) = (ColumnPath::from(*name), (2 * rows).clamp(1, ROW_GROUP_ROWS));
         builder = builder.set_column_bloom_filter_fpp(column.clone(), BLOOM_FALSE_POSITIVES);
         builder = builder.set_column_bloom_filter_max_ndv(column, most as u64);

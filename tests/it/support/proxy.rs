@@ -40,6 +40,14 @@ pub(crate) enum Reply {
     Hold,
 }
 
+/// A page with a total as if a row had come.
+pub(crate) fn with_a_row_more(body: String) -> String {
+    let mut page: serde_json::Value = serde_json::from_str(&body).expect("a page");
+    let total = page["pagination"]["total"].as_u64().expect("a total");
+    page["pagination"]["total"] = (total + 1).into();
+    page.to_string()
+}
+
 impl Reply {
     /// An error with the documented body.
     pub(crate) fn error(status: u16, headers: Vec<(&'static str, String)>) -> Self {

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 /// The secret that must stand in no message.
 pub(crate) const SECRET: &str = "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY";
 
+/// What a signed request says; the server looks for it, and not at it.
 const SIGNED: &str = "AWS4-HMAC-SHA256 Credential=AKIAEXAMPLE/20260320/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0";
 
 /// The place of a lake in a bucket.
@@ -97,7 +98,7 @@ impl Bucket {
         }
     }
 
-    /// An answer about the bucket or an object of it. The server wants a signature, and does not look at it.
+    /// An answer about the bucket or an object of it.
     fn ask(&self, method: &str, of: &str, body: Option<&[u8]>) -> Answer {
         let target = format!("/{}{of}", self.name);
         let answer = http::exchange(server().address, method, &target, &[("Authorization", SIGNED)], body);
