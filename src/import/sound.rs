@@ -1,7 +1,7 @@
 //! Whether a text is all of what its name says. Counters while it is read, no second look at its bytes.
 
 use super::files::layout::{Kind, NUMBER};
-use super::files::lines::Line;
+use super::files::lines::{Line, LineError};
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 
@@ -22,6 +22,8 @@ pub enum Fault {
     Page,
     #[error("none of its {lines} lines is a record of {length} bytes")]
     NoRecord { lines: u64, length: usize },
+    #[error("it has zero bytes in place of records: it was not written to its end")]
+    Unwritten,
     #[error("it ends within a record: it was cut short")]
     Cut,
     #[error("{wrong} of its {lines} lines are no records of {length} bytes")]
@@ -51,6 +53,7 @@ pub struct Sound {
     misfits: u64,
     of_part: u64,
     is_page: bool,
+    is_unwritten: bool,
     ends_badly: bool,
     newest: BTreeMap<Date, u64>,
 }
@@ -59,6 +62,7 @@ impl Sound {
     /// Counts a line; `is_record` says whether it became a record, `newest` is the newest day in it.
     pub fn note(&mut self, expected: Expected, line: Line<'_>, is_record: bool, newest: Option<Date>) {
         self.lines += 1;
+        self.is_unwritten |= line.error == Some(LineError::Zeros);
         self.ends_badly = line.is_cut || line.error.is_some();
         if !is_record {
             self.rejected += 1;
@@ -114,6 +118,7 @@ impl Sound {
         let other_part = expected.part.filter(|_| is_other_part);
         let faults = [
             self.is_page.then_some(Fault::Page),
+            self.is_unwritten.then_some(Fault::Unwritten),
             (lines == 0 && !may_be_empty).then_some(Fault::Empty),
             (lines > 0 && self.rejected == lines).then_some(Fault::NoRecord { lines, length }),
             (self.ends_badly && !expected.is_checked).then_some(Fault::Cut),
@@ -127,7 +132,6 @@ impl Sound {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::files::lines::LineError;
     use jiff::civil::date;
 
     const DAILY: Expected = Expected { kind: Kind::Corporate, is_daily: true, part: None, is_checked: false };
@@ -161,6 +165,11 @@ mod tests {
         assert_eq!(sound(PART, &own, 0, true).fault(PART), Some(Fault::Cut));
         let checked = Expected { is_checked: true, ..PART };
         assert_eq!(sound(checked, &own, 0, true).fault(checked), None);
+        let mut unwritten = sound(checked, &own, 0, false);
+        let zeros = Line { number: 1, bytes: b"L2", error: Some(LineError::Zeros), is_cut: false };
+        unwritten.note(checked, zeros, false, None);
+        unwritten.note(checked, Line { bytes: own[0], error: None, ..zeros }, true, None);
+        assert_eq!(unwritten.fault(checked), Some(Fault::Unwritten));
         assert_eq!(
             [PART, DAILY].map(|expected| Sound::default().fault(expected)),
             [Some(Fault::Empty), None]

@@ -2,7 +2,7 @@
 //!
 //! Up to 4 missing bytes are blanks, and blanks beyond the record are cut. A record with a line end inside a field is joined again,
 //! if that gives exactly its length. A byte order mark before the first record is skipped. Only the first bytes of a very long line are
-//! kept.
+//! kept. Zeros in place of a block of a disk, or up to the end of the text, are bytes that were never written: they are no blanks.
 
 use std::io::{self, Read};
 
@@ -12,6 +12,8 @@ const PIECE: usize = 1 << 20;
 const KEPT_OF_ENDLESS: usize = 1 << 16;
 /// Bytes that a line may lack at its end.
 const MISSING: usize = 4;
+/// Half of the smallest block of a disk: 512 zeros in a row have all of one of the halves that are counted from the start of their line.
+const HALF_BLOCK: usize = 256;
 /// UTF-8's mark, which some editors write at the start of a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -22,7 +24,7 @@ pub enum LineError {
     Short,
     /// It is longer than a record.
     Long,
-    /// It has bytes of zero where a record would be.
+    /// It has bytes of zero that were never written.
     Zeros,
 }
 
@@ -95,7 +97,7 @@ impl<F: FnMut(Line<'_>) -> io::Result<()>> Splitter<F> {
             }
             let line = without_return(&text[used..end]);
             let mut next = end + 1;
-            if is_blank(line) && !is_hole(line, self.length) {
+            if is_blank(line) && !has_hole(line) {
                 self.number += 1;
                 used = next;
                 continue;
@@ -142,8 +144,7 @@ impl<F: FnMut(Line<'_>) -> io::Result<()>> Splitter<F> {
             return Ok(text.len());
         }
         self.number += 1;
-        let is_hole = is_hole(&first, self.length);
-        let error = Some(if is_hole { LineError::Zeros } else { LineError::Long });
+        let error = Some(if has_hole(&first) { LineError::Zeros } else { LineError::Long });
         (self.each)(Line { number: self.number, bytes: &first, error, is_cut: end.is_none() })?;
         Ok(end.map_or(text.len(), |end| end + 1))
     }
@@ -152,13 +153,18 @@ impl<F: FnMut(Line<'_>) -> io::Result<()>> Splitter<F> {
         let is_padded = line.len() > self.length && is_padding(&line[self.length..]);
         let bytes = if is_padded { &line[..self.length] } else { line };
         let error = match bytes.len() {
-            _ if is_hole(line, self.length) => Some(LineError::Zeros),
+            _ if has_hole(line) || is_open && self.ends_unwritten(line) => Some(LineError::Zeros),
             short if short + MISSING < self.length => Some(LineError::Short),
             long if long > self.length => Some(LineError::Long),
             _ => None,
         };
         let is_cut = is_open && (bytes.len() < self.length || error == Some(LineError::Zeros));
         (self.each)(Line { number, bytes, error, is_cut })
+    }
+
+    /// Whether the last line, which has no line end, ends in more zeros than a record may have, or in zeros in place of its line end.
+    fn ends_unwritten(&self, line: &[u8]) -> bool {
+        line.ends_with(&[0; MISSING + 1]) || line.len() > self.length && line.ends_with(&[0])
     }
 }
 
@@ -184,9 +190,10 @@ fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | 0 | 0x1A))
 }
 
-/// Whether a line is a piece of a file that was never written: zeros in place of half a record or more.
-fn is_hole(line: &[u8], length: usize) -> bool {
-    line.len() * 2 >= length && line.iter().all(|byte| *byte == 0)
+/// Whether a line has a block of zeros: a piece of a file that was never written, with the records and line ends in it.
+fn has_hole(line: &[u8]) -> bool {
+    let (halves, _) = line.as_chunks::<HALF_BLOCK>();
+    halves.iter().any(|half| *half == [0; HALF_BLOCK])
 }
 
 #[cfg(test)]
@@ -258,6 +265,30 @@ mod tests {
         };
         assert!(is_cut(&mut io::repeat(b'x').take(99 << 20)) && is_cut(&mut io::repeat(0).take(99 << 20)));
         assert!(!is_cut(&mut format!("{long}\n").as_bytes()));
+    }
+
+    #[test]
+    fn zeros_that_were_never_written_are_no_blanks() {
+        let record = |digit: &str| digit.repeat(996) + "\0\0\0\0";
+        let (one, other) = (record("1"), record("2"));
+        let text = format!("{one}\n{other}\n");
+        let errors = |text: &[u8]| -> Vec<_> {
+            lines(text, 1000, 333).into_iter().map(|(number, _, error)| (number, error)).collect()
+        };
+        let zeros = Some(LineError::Zeros);
+        for from in 1..text.len() {
+            let (mut tail, mut hole) = (text.clone().into_bytes(), text.clone().into_bytes());
+            tail[from..].fill(0);
+            hole[from..(from + 512).min(text.len())].fill(0);
+            let expected = if from <= one.len() { vec![(1, zeros)] } else { vec![(1, None), (2, zeros)] };
+            assert_eq!(errors(&tail), expected, "from {from}");
+            assert!(errors(&hole).iter().any(|(_, error)| *error == zeros), "from {from}");
+        }
+        // Zeros at the end of a record are blanks, with a line end or without, and so are a few after the last line.
+        let (with_more, longer) = (format!("{text}\0\0\0"), text.replace('\n', "\0\0\r\n"));
+        for text in [text.as_str(), text.trim_end(), with_more.as_str(), longer.as_str()] {
+            assert_eq!(errors(text.as_bytes()), [(1, None), (2, None)]);
+        }
     }
 
     #[test]
