@@ -88,7 +88,7 @@ impl Sound {
         }
     }
 
-    /// Lines that are not blank.
+    /// Lines that are not blank; a line of several records counts as these.
     pub fn lines(&self) -> u64 {
         self.lines
     }

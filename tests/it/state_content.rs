@@ -3,7 +3,7 @@
 use crate::state_files::{import, pipeline};
 use crate::state_order::{Files, company, event, file, line, partner, put, text};
 use crate::support::command::{Finished, sunlake};
-use crate::support::lake::{Cells, commits, rows};
+use crate::support::lake::{Cells, commits, quarantined, rows};
 use crate::support::scratch::Scratch;
 use jiff::civil::{self, Weekday};
 use serde_json::Value;
@@ -487,6 +487,31 @@ fn a_long_line_goes_to_quarantine_and_the_others_count() {
     );
     assert_eq!(imported(&scratch).complete()["quarantined"], 1);
     assert_eq!(rows(&scratch.lake(), "filings", &[]).len(), 10 * RECORDS + 2);
+}
+
+#[test]
+fn each_record_of_a_line_that_lost_its_end_is_in_quarantine() {
+    let scratch = Scratch::new();
+    put(&scratch, &set("q", 9));
+    let number = |at: usize| format!("L2600000000{at}");
+    let all: String = (0..6).map(|at| company(&number(at), &[])).collect();
+    let (length, name) = (all.len() / 6, "20261012c.txt");
+    let joined = format!("{}{}", &all[..2 * length - 2], &all[2 * length..]);
+    put(&scratch, &[(name.to_owned(), joined)]);
+    let summary = imported(&scratch).complete();
+    assert_eq!(summary["quarantined"], 2, "{summary}");
+    assert!(summary["checks"].to_string().contains("2 records could not be normalized"), "{summary}");
+    assert_eq!(rows(&scratch.lake(), "filings", &[]).len(), 10 * RECORDS + 4);
+    let row = rows(&scratch.lake(), "imports", &[]).into_iter().find(|cells| text(cells, "file") == name);
+    let row = row.expect("the file");
+    assert_eq!([text(&row, "records"), text(&row, "quarantined")], ["6", "2"]);
+    let kept = quarantined(&scratch.lake());
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    for (rejected, at) in kept.iter().zip(1..) {
+        assert_eq!(rejected["line"], 2, "{rejected}");
+        assert_eq!(rejected["reason"], "line of several records", "{rejected}");
+        assert!(rejected["record"].as_str().expect("a record").starts_with(&number(at)), "{rejected}");
+    }
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub enum LineError {
     Short,
     /// It is longer than a record.
     Long,
+    /// It has several records: the line ends between them are lost.
+    Several,
     /// It has bytes of zero that were never written.
     Zeros,
 }
@@ -34,12 +36,13 @@ impl LineError {
         match self {
             Self::Short => "short line",
             Self::Long => "long line",
+            Self::Several => "line of several records",
             Self::Zeros => "zero bytes",
         }
     }
 }
 
-/// One line of a text, blank ones excluded.
+/// One line of a text, blank ones excluded. A line of several records is handed on as one [`Line`] a record, so that each counts.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
     /// Its number, from 1.
@@ -155,11 +158,18 @@ impl<F: FnMut(Line<'_>) -> io::Result<()>> Splitter<F> {
         let error = match bytes.len() {
             _ if has_hole(line) || is_open && self.ends_unwritten(line) => Some(LineError::Zeros),
             short if short + MISSING < self.length => Some(LineError::Short),
+            long if 2 * long >= 3 * self.length => Some(LineError::Several),
             long if long > self.length => Some(LineError::Long),
             _ => None,
         };
         let is_cut = is_open && (bytes.len() < self.length || error == Some(LineError::Zeros));
-        (self.each)(Line { number, bytes, error, is_cut })
+        let mut rest = bytes;
+        while error == Some(LineError::Several) && 2 * rest.len() >= 3 * self.length {
+            let (bytes, later) = rest.split_at(self.length);
+            (self.each)(Line { number, bytes, error, is_cut })?;
+            rest = later;
+        }
+        (self.each)(Line { number, bytes: rest, error, is_cut })
     }
 
     /// Whether the last line, which has no line end, ends in more zeros than a record may have, or in zeros in place of its line end.
@@ -241,6 +251,23 @@ mod tests {
             assert_eq!(found[7], (10, b"12\x1a".to_vec(), Some(LineError::Short)));
             assert_eq!(found.len(), 8);
         }
+    }
+
+    #[test]
+    fn each_record_of_a_line_counts_where_line_ends_are_lost() {
+        let wrong = |number, line: &[u8], error| (number, line.to_vec(), Some(error));
+        for (text, of_line) in [
+            ("abcdefghijABCDEFGHIJ", &["abcdefghij", "ABCDEFGHIJ"][..]),
+            ("abcdefghij\rABCDEFGHIJ\r1234567890", &["abcdefghij", "\rABCDEFGHI", "J\r1234567890"]),
+            ("abcdefghijABCDE", &["abcdefghij", "ABCDE"]),
+        ] {
+            let found = lines(format!("1234567890\n{text}\n0987654321\n").as_bytes(), 10, 7);
+            let mut expected = vec![(1, b"1234567890".to_vec(), None)];
+            expected.extend(of_line.iter().map(|line| wrong(2, line.as_bytes(), LineError::Several)));
+            expected.push((3, b"0987654321".to_vec(), None));
+            assert_eq!(found, expected);
+        }
+        assert_eq!(lines(b"abcdefghijABCD\n", 10, 7), [wrong(1, b"abcdefghijABCD", LineError::Long)]);
     }
 
     #[test]
