@@ -46,6 +46,19 @@ fn a_planted_cycle_is_found_through_re_exports_and_children() {
 }
 
 #[test]
+fn no_comment_has_an_example_that_nothing_runs() {
+    let is_comment = |line: &&str| line.starts_with("//!") || line.starts_with("///");
+    for file in sources() {
+        let comments = file.text.lines().map(str::trim).filter(is_comment);
+        let fences = comments.filter_map(|line| line[3..].trim().strip_prefix("```"));
+        // A fence opens, the next one closes.
+        for language in fences.step_by(2) {
+            assert!(["text", "sql"].contains(&language), "{}: ```{language}", file.path.display());
+        }
+    }
+}
+
+#[test]
 fn folders_and_files_stay_small() {
     let files = sources();
     let folders = files_by_folder(&files);

@@ -1,6 +1,6 @@
 //! Starts the binary with a clean environment and shows everything it said when a claim fails.
 
-use super::{PATIENCE, wait_for};
+use super::PATIENCE;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -11,6 +11,7 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use wait_timeout::ChildExt as _;
 
 /// The project's folder.
 pub(crate) fn project() -> &'static Path {
@@ -241,9 +242,9 @@ impl Running {
     /// Waits for its end.
     pub(crate) fn finish(mut self) -> Finished {
         let stdout = self.stdout.take().map(|stdout| std::thread::spawn(move || collect(stdout)));
-        let status: ExitStatus = wait_for(&format!("the end of {}", self.reported), PATIENCE, || {
-            self.child.try_wait().expect("a process")
-        });
+        let ended = self.child.wait_timeout(PATIENCE).expect("a process");
+        let status: ExitStatus =
+            ended.unwrap_or_else(|| panic!("waited {PATIENCE:?} for the end of {}", self.reported));
         let took = self.begun.elapsed();
         let stdout = stdout.map(|reader| reader.join().expect("a reader")).unwrap_or_default();
         if let Some(listener) = self.listener.take() {

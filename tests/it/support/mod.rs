@@ -28,7 +28,7 @@ pub(crate) mod weather;
 
 use std::time::{Duration, Instant};
 
-/// Looks again and again until there is something to see; panics when the deadline passes first.
+/// Looks again and again, less often the longer it takes, until there is something to see; panics when the deadline passes first.
 pub(crate) fn wait_for<T>(what: &str, deadline: Duration, mut look: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
@@ -36,7 +36,8 @@ pub(crate) fn wait_for<T>(what: &str, deadline: Duration, mut look: impl FnMut()
             return seen;
         }
         assert!(begun.elapsed() < deadline, "waited {deadline:?} for {what}");
-        std::thread::sleep(Duration::from_millis(1));
+        let pause = begun.elapsed() / 32;
+        std::thread::sleep(pause.clamp(Duration::from_millis(1), Duration::from_millis(20)));
     }
 }
 

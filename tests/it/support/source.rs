@@ -1,6 +1,7 @@
 //! Lakes that tests serve and read: samples of Florida, each made once a test process by the sample pipeline.
 
 use super::command::{Sunlake, project};
+use super::lake::copy_tree;
 use super::scratch;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -31,14 +32,20 @@ pub(crate) fn history() -> &'static Source {
 /// Five weeks of a fifth of Florida around a New Year, whose first day the plan of starters cannot page to its end.
 pub(crate) fn large() -> &'static Source {
     static LARGE: OnceLock<Source> = OnceLock::new();
-    LARGE.get_or_init(|| make("large", &sample(35, 0.2, WITHOUT_AGGREGATES), &["2026-01-12"]))
+    LARGE.get_or_init(|| make("large", &large_pipeline(), &["2026-01-12"]))
 }
 
 /// As [`large`], as runs on four days left it: a snapshot each.
 pub(crate) fn moving() -> &'static Source {
     static MOVING: OnceLock<Source> = OnceLock::new();
-    let todays = ["2026-01-12", "2026-01-13", "2026-01-14", "2026-01-15"];
-    MOVING.get_or_init(|| make("moving", &sample(35, 0.2, WITHOUT_AGGREGATES), &todays))
+    MOVING.get_or_init(|| {
+        copy_tree(&large().lake, &scratch::root().join("moving"));
+        make("moving", &large_pipeline(), &["2026-01-13", "2026-01-14", "2026-01-15"])
+    })
+}
+
+fn large_pipeline() -> String {
+    sample(35, 0.2, WITHOUT_AGGREGATES)
 }
 
 /// Lines of a pipeline whose runs add up nothing: without optimisation the shipped aggregates take most of a small run.
