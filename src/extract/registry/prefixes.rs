@@ -4,6 +4,7 @@
 //! predicted: from how often a character is first and how often second, and from the first letters of words inside names. A prefix
 //! with almost no expected rows is not requested, unless rows are known to be missing.
 
+use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The first two characters of a name, upper case.
@@ -48,12 +49,18 @@ const FICTITIOUS_ALONE: f64 = 0.02;
 /// Predicts how many names have a prefix, from the names known so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PrefixModel {
-    /// Names by prefix: of all types except fictitious, and of fictitious names.
-    names: [BTreeMap<NamePrefix, u64>; 2],
+    prefixes: HashMap<NamePrefix, Known>,
     letters: BTreeSet<char>,
-    /// Prefixes of words inside names.
-    words: BTreeMap<NamePrefix, u64>,
     words_seen: u64,
+}
+
+/// What is known of a prefix.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    /// Names with it, if any were looked for: of all types except fictitious, and fictitious names.
+    names: [Option<u64>; 2],
+    /// Words inside names with it.
+    words: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,13 +95,17 @@ impl PrefixModel {
     /// Counts the name of a row.
     pub(crate) fn note_prefix(&mut self, name: &str, is_fictitious: bool) {
         if let Some(prefix) = prefix_of(name) {
-            *self.names[usize::from(is_fictitious)].entry(prefix).or_default() += 1;
+            *self.names(prefix, is_fictitious).get_or_insert(0) += 1;
         }
     }
 
     /// Sets the number of rows that a prefix was found to have.
     pub(crate) fn set_count(&mut self, prefix: NamePrefix, is_fictitious: bool, rows: u64) {
-        self.names[usize::from(is_fictitious)].insert(prefix, rows);
+        *self.names(prefix, is_fictitious) = Some(rows);
+    }
+
+    fn names(&mut self, prefix: NamePrefix, is_fictitious: bool) -> &mut Option<u64> {
+        &mut self.prefixes.entry(prefix).or_default().names[usize::from(is_fictitious)]
     }
 
     /// Learns the characters of a name and the prefixes of its words.
@@ -106,40 +117,42 @@ impl PrefixModel {
             if before == ' '
                 && let Some(next) = letters.peek()
             {
-                *self.words.entry([letter, *next]).or_default() += 1;
+                self.prefixes.entry([letter, *next]).or_default().words += 1;
                 self.words_seen += 1;
             }
             before = letter;
         }
     }
 
-    /// Prefixes not requested yet, most expected rows first. If `thorough`, one that no word inside names has is not rarer for that.
+    /// Prefixes to request, most expected rows first; `is_due` says whether of other names, and of fictitious ones. If `thorough`, one
+    /// that no word inside names has is not rarer for that.
     pub(crate) fn guesses(
         &self,
         total: u64,
         thorough: bool,
-        is_out: &dyn Fn(NamePrefix, bool) -> bool,
+        is_due: &dyn Fn(NamePrefix) -> [bool; 2],
     ) -> Vec<Guess> {
-        let frequencies = Frequencies::of(&self.names, total as f64);
+        let frequencies = Frequencies::of(&self.prefixes, total as f64);
         let usual = [USUAL_FIRST, USUAL_SECOND[0], RARE_FIRST].into_iter().flat_map(str::chars);
         let letters: BTreeSet<char> = self.letters.iter().copied().chain(usual).collect();
         let shares = |counts: &Counts| letters.iter().map(|letter| counts.share(*letter)).collect();
         let seconds: [Vec<f64>; 3] = frequencies.second.each_ref().map(shares);
         let mut guesses = Vec::new();
         for one in letters.iter().filter(|letter| **letter != ' ') {
-            let (first, empty) = (frequencies.first.share(*one), frequencies.after_empty(*one));
+            let first = frequencies.first.share(*one) * frequencies.after_empty(*one);
             for (other, second) in letters.iter().zip(&seconds[class(*one)]) {
                 let prefix = [*one, *other];
-                let kinds = [false, true].map(|kind| !is_out(prefix, kind));
-                if kinds == [false, false] {
+                let due = is_due(prefix);
+                if due == [false, false] {
                     continue;
                 }
-                let rarity = if thorough { 1.0 } else { self.rarity(prefix) };
-                let share = first * second * empty * rarity + WORDS_SHARE * self.words_share(prefix);
-                let model = total as f64 * share;
-                for is_fictitious in [false, true].into_iter().filter(|kind| kinds[usize::from(*kind)]) {
-                    let rows = self.expected(prefix, is_fictitious, model);
-                    let is_known = self.is_known(prefix, is_fictitious);
+                let known = self.prefixes.get(&prefix).copied().unwrap_or_default();
+                let words = known.words as f64 / self.words_seen.max(1) as f64;
+                let rarity = if thorough || known.words > 0 { 1.0 } else { self.rarity(*one) };
+                let model = total as f64 * (first * second * rarity + WORDS_SHARE * words);
+                for is_fictitious in [false, true].into_iter().filter(|kind| due[usize::from(*kind)]) {
+                    let rows = known.expected(is_fictitious, model);
+                    let is_known = known.names[usize::from(is_fictitious)].is_some_and(|rows| rows > 0);
                     guesses.push(Guess { prefix, is_fictitious, rows, is_known });
                 }
             }
@@ -149,31 +162,22 @@ impl PrefixModel {
         guesses
     }
 
-    fn is_known(&self, prefix: NamePrefix, is_fictitious: bool) -> bool {
-        self.names[usize::from(is_fictitious)].get(&prefix).is_some_and(|rows| *rows > 0)
+    /// Factor by which a prefix that no word inside names has is rarer than its characters suggest. Words begin with letters.
+    fn rarity(&self, first: char) -> f64 {
+        if class(first) == 0 { (MANY_WORDS / self.words_seen.max(1) as f64).min(1.0) } else { 1.0 }
     }
+}
 
-    fn expected(&self, prefix: NamePrefix, is_fictitious: bool, model: f64) -> f64 {
-        let known = |kind: usize| self.names[kind].get(&prefix).map(|rows| *rows as f64);
-        match (is_fictitious, known(usize::from(is_fictitious)), known(0)) {
+impl Known {
+    /// The rows that a prefix is expected to have, if its letters suggest `model`.
+    fn expected(&self, is_fictitious: bool, model: f64) -> f64 {
+        let [others, fictitious] = self.names.map(|names| names.map(|rows| rows as f64));
+        match (is_fictitious, if is_fictitious { fictitious } else { others }, others) {
             (_, Some(rows), _) if rows > 0.0 => rows,
             (true, _, Some(0.0)) => FICTITIOUS_ALONE * model,
             (true, _, others) => FICTITIOUS_SHARE * others.unwrap_or(model),
             (false, ..) => model,
         }
-    }
-
-    /// Factor by which a prefix is rarer than its characters suggest, by the words inside names, which begin with letters.
-    fn rarity(&self, prefix: NamePrefix) -> f64 {
-        if class(prefix[0]) != 0 || self.words.contains_key(&prefix) {
-            return 1.0;
-        }
-        (MANY_WORDS / self.words_seen.max(1) as f64).min(1.0)
-    }
-
-    fn words_share(&self, prefix: NamePrefix) -> f64 {
-        let words = self.words.get(&prefix).copied().unwrap_or(0);
-        words as f64 / self.words_seen.max(1) as f64
     }
 }
 
@@ -186,17 +190,19 @@ struct Frequencies {
 }
 
 impl Frequencies {
-    fn of(names: &[BTreeMap<NamePrefix, u64>; 2], total: f64) -> Self {
+    fn of(prefixes: &HashMap<NamePrefix, Known>, total: f64) -> Self {
         let (usual, unmet) = ((total * USUAL_SHARE).max(USUAL_NAMES), (total * UNMET_SHARE).max(UNMET));
         let mut first = Counts::usual(USUAL_FIRST, usual, unmet);
         let mut second = USUAL_SECOND.map(|letters| Counts::usual(letters, USUAL_NAMES, UNMET));
         let mut empty: BTreeMap<char, i32> = BTreeMap::new();
-        for ([one, other], rows) in names.iter().flatten() {
-            if *rows > 0 {
-                first.add(*one, *rows as f64);
-                second[class(*one)].add(*other, *rows as f64);
-            } else {
-                *empty.entry(*one).or_default() += 1;
+        for ([one, other], known) in prefixes {
+            for rows in known.names.into_iter().flatten() {
+                if rows > 0 {
+                    first.add(*one, rows);
+                    second[class(*one)].add(*other, rows);
+                } else {
+                    *empty.entry(*one).or_default() += 1;
+                }
             }
         }
         Self { first, second, empty }
@@ -220,8 +226,10 @@ fn class(letter: char) -> usize {
 /// Names by the character in one position.
 struct Counts {
     usual: BTreeMap<char, f64>,
-    found: BTreeMap<char, f64>,
-    all: f64,
+    /// Weight of the usual ones together, in names.
+    all_usual: f64,
+    found: BTreeMap<char, u64>,
+    all_found: u64,
     /// Weight of a character that was never there, in names.
     unmet: f64,
 }
@@ -232,17 +240,18 @@ impl Counts {
         let weights: f64 = (0..letters.chars().count()).map(weight).sum();
         let usual =
             letters.chars().enumerate().map(|(rank, letter)| (letter, names * weight(rank) / weights));
-        Self { usual: usual.collect(), found: BTreeMap::new(), all: names, unmet }
+        Self { usual: usual.collect(), all_usual: names, found: BTreeMap::new(), all_found: 0, unmet }
     }
 
-    fn add(&mut self, letter: char, names: f64) {
+    fn add(&mut self, letter: char, names: u64) {
         *self.found.entry(letter).or_default() += names;
-        self.all += names;
+        self.all_found += names;
     }
 
     fn share(&self, letter: char) -> f64 {
         let usual = self.usual.get(&letter).copied().unwrap_or(self.unmet);
-        (usual + self.found.get(&letter).copied().unwrap_or(0.0)) / self.all
+        let found = self.found.get(&letter).copied().unwrap_or(0);
+        (usual + found as f64) / (self.all_usual + self.all_found as f64)
     }
 }
 
@@ -251,7 +260,7 @@ mod tests {
     use super::*;
 
     fn order(model: &PrefixModel, total: u64) -> Vec<String> {
-        let guesses = model.guesses(total, false, &|_, is_fictitious| is_fictitious);
+        let guesses = model.guesses(total, false, &|_| [true, false]);
         guesses.iter().map(|guess| text(guess.prefix)).collect()
     }
 
@@ -289,7 +298,7 @@ mod tests {
         model.note_prefix("SUN", false);
         model.set_count(['S', 'U'], false, 70);
         let rows = |model: &PrefixModel, kind: bool| {
-            let guesses = model.guesses(100, false, &|prefix, _| prefix == ['T', 'H']);
+            let guesses = model.guesses(100, false, &|prefix| [prefix != ['T', 'H']; 2]);
             assert!(guesses.iter().all(|guess| guess.prefix != ['T', 'H']));
             guesses.iter().find(|g| g.prefix == ['S', 'U'] && g.is_fictitious == kind).map(|guess| guess.rows)
         };

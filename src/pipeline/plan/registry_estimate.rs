@@ -11,8 +11,8 @@ use crate::pipeline::config::spec::RegistrySpec;
 use crate::pipeline::error::Result;
 use crate::pipeline::state::registry::{RegisterProgress, RegisterState, RegisterStatus, label};
 use crate::table::{FilingColumns, Table, read_table};
+use hashbrown::HashMap;
 use jiff::civil::Date;
-use std::collections::HashSet;
 
 /// Prefixes searched before the guesses are made anew: this number, or one in 16 of those that were read, if that is more. The more is
 /// known, the less changes.
@@ -44,16 +44,16 @@ pub(crate) struct Left {
 
 impl Question<'_> {
     /// The prefixes that are read, cannot be read or are not complete; each for other names and for fictitious ones.
-    fn out(&self) -> [HashSet<NamePrefix>; 2] {
-        let refused: HashSet<NamePrefix> =
-            self.state.refused.iter().filter_map(|start| prefix_of(start)).collect();
-        let mut out = [refused.clone(), refused];
-        for (start, is_fictitious, _) in self.state.starts() {
-            out[usize::from(is_fictitious)].insert(start);
-        }
-        for unproven in &self.progress.unproven {
-            let kind = usize::from(unproven.entity_type == label(true));
-            out[kind].extend(prefix_of(&unproven.start));
+    fn out(&self) -> HashMap<NamePrefix, [bool; 2]> {
+        let refused = self.state.refused.iter().filter_map(|start| prefix_of(start));
+        let mut out: HashMap<NamePrefix, [bool; 2]> = refused.map(|start| (start, [true; 2])).collect();
+        let read = self.state.starts().map(|(start, is_fictitious, _)| (start, is_fictitious));
+        let unproven =
+            self.progress.unproven.iter().filter_map(|unproven| {
+                Some((prefix_of(&unproven.start)?, unproven.entity_type == label(true)))
+            });
+        for (start, is_fictitious) in read.chain(unproven) {
+            out.entry(start).or_default()[usize::from(is_fictitious)] = true;
         }
         out
     }
@@ -61,10 +61,11 @@ impl Question<'_> {
     fn guesses(&self, names: &PrefixModel, thorough: bool) -> Vec<Guess> {
         let out = self.out();
         let reads_fictitious = self.spec.fictitious && !self.state.untyped_has_fictitious;
-        let is_out = |start, is_fictitious| {
-            (is_fictitious && !reads_fictitious) || out[usize::from(is_fictitious)].contains(&start)
+        let is_due = |start| {
+            let [others, fictitious] = out.get(&start).copied().unwrap_or_default();
+            [!others, reads_fictitious && !fictitious]
         };
-        names.guesses(self.total(), thorough, &is_out)
+        names.guesses(self.total(), thorough, &is_due)
     }
 
     fn total(&self) -> u64 {
