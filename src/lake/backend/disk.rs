@@ -290,12 +290,11 @@ impl StoredFile {
 
 impl Write for StoredFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A kill or a full disk leaves part of the write.
         #[cfg(test)]
-        if let Err(error) = self.storage.faults.write() {
-            self.file.write_all(&bytes[..bytes.len() / 2])?;
-            return Err(error);
+        {
+            self.storage.faults.write(&mut self.file, bytes)
         }
+        #[cfg(not(test))]
         self.file.write(bytes)
     }
 

@@ -1,7 +1,7 @@
 //! Faults for tests: an operation of the disk or the store fails, once or from then on, or its answer is lost.
 
-use super::power_loss::Power;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +9,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Faults {
     plan: Arc<Plan>,
-    power: Option<Arc<Power>>,
+    watcher: Option<Arc<dyn Watcher>>,
+}
+
+/// Sees a disk and a store change.
+pub(crate) trait Watcher: std::fmt::Debug + Send + Sync {
+    /// Before each operation; of a write, when half of its bytes are in the file.
+    fn before_operation(&self) {}
+
+    fn file_synced(&self, _path: &Path) {}
+
+    fn folder_synced(&self, _path: &Path) {}
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +48,7 @@ struct Plan {
 
 impl Faults {
     fn at(at: u64, kind: Kind) -> Self {
-        Self { plan: Arc::new(Plan { at, kind, ..Plan::default() }), power: None }
+        Self { plan: Arc::new(Plan { at, kind, ..Plan::default() }), watcher: None }
     }
 
     /// From the `at`-th operation on, nothing reaches the disk or the store.
@@ -61,9 +71,8 @@ impl Faults {
         Self::at(0, Kind::FullDisk)
     }
 
-    /// Also records what a power loss would leave.
-    pub(crate) fn watched_by(self, power: &Arc<Power>) -> Self {
-        Self { power: Some(Arc::clone(power)), ..self }
+    pub(crate) fn watched_by(self, watcher: Arc<dyn Watcher>) -> Self {
+        Self { watcher: Some(watcher), ..self }
     }
 
     pub(crate) fn seen(&self) -> u64 {
@@ -75,6 +84,9 @@ impl Faults {
     }
 
     fn is_due(&self) -> bool {
+        if let Some(watcher) = &self.watcher {
+            watcher.before_operation();
+        }
         let now = self.plan.seen.fetch_add(1, Ordering::SeqCst) + 1;
         let at = self.plan.at;
         at != 0 && (now == at || (self.plan.kind == Kind::Kill && now > at))
@@ -90,9 +102,12 @@ impl Faults {
         if self.is_due() && self.plan.kind != Kind::LostAnswer { self.fail() } else { Ok(()) }
     }
 
-    /// Before bytes are written to a file.
-    pub(crate) fn write(&self) -> io::Result<()> {
-        if self.plan.kind == Kind::FullDisk { self.fail() } else { self.step() }
+    /// Writes to a file. A kill or a full disk leaves half of the bytes.
+    pub(crate) fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<usize> {
+        let (half, rest) = bytes.split_at(bytes.len() / 2);
+        file.write_all(half)?;
+        if self.plan.kind == Kind::FullDisk { self.fail() } else { self.step() }?;
+        file.write_all(rest).map(|()| bytes.len())
     }
 
     /// Before an operation of a store.
@@ -109,14 +124,14 @@ impl Faults {
     }
 
     pub(crate) fn file_synced(&self, path: &Path) {
-        if let Some(power) = &self.power {
-            power.file_synced(path);
+        if let Some(watcher) = &self.watcher {
+            watcher.file_synced(path);
         }
     }
 
     pub(crate) fn folder_synced(&self, path: &Path) {
-        if let Some(power) = &self.power {
-            power.folder_synced(path);
+        if let Some(watcher) = &self.watcher {
+            watcher.folder_synced(path);
         }
     }
 }

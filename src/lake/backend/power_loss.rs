@@ -1,5 +1,6 @@
 //! The content of a disk after a power loss, for tests. Synced names and bytes survive; any others may be lost.
 
+use super::fault_injection::Watcher;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -60,25 +61,6 @@ impl Power {
         }
     }
 
-    pub(crate) fn file_synced(&self, path: &Path) {
-        let inode = fs::metadata(path).expect("a file").ino();
-        let bytes = fs::read(path).expect("a file");
-        let mut durable = self.durable.lock().expect("a lock");
-        durable.pins.push(File::open(path).expect("a file"));
-        durable.files.insert(inode, bytes);
-    }
-
-    pub(crate) fn folder_synced(&self, path: &Path) {
-        let inode = fs::metadata(path).expect("a folder").ino();
-        let entries = entries(path);
-        let mut durable = self.durable.lock().expect("a lock");
-        let plain = entries.iter().filter(|(_, entry)| !matches!(entry, Entry::Link(_)));
-        let pins: Vec<File> = plain.map(|(name, _)| File::open(path.join(name)).expect("a pin")).collect();
-        durable.pins.extend(pins);
-        durable.pins.push(File::open(path).expect("a pin"));
-        durable.folders.insert(inode, entries);
-    }
-
     /// Writes the content of the disk after the power loss to `to`.
     pub(crate) fn lose(&self, loss: Loss, to: &Path) {
         let mut now = Durable::default();
@@ -88,6 +70,27 @@ impl Power {
             wreck.die = seed.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(1);
         }
         wreck.write_folder(fs::metadata(&self.root).expect("a folder").ino(), to);
+    }
+}
+
+impl Watcher for Power {
+    fn file_synced(&self, path: &Path) {
+        let inode = fs::metadata(path).expect("a file").ino();
+        let bytes = fs::read(path).expect("a file");
+        let mut durable = self.durable.lock().expect("a lock");
+        durable.pins.push(File::open(path).expect("a file"));
+        durable.files.insert(inode, bytes);
+    }
+
+    fn folder_synced(&self, path: &Path) {
+        let inode = fs::metadata(path).expect("a folder").ino();
+        let entries = entries(path);
+        let mut durable = self.durable.lock().expect("a lock");
+        let plain = entries.iter().filter(|(_, entry)| !matches!(entry, Entry::Link(_)));
+        let pins: Vec<File> = plain.map(|(name, _)| File::open(path.join(name)).expect("a pin")).collect();
+        durable.pins.extend(pins);
+        durable.pins.push(File::open(path).expect("a pin"));
+        durable.folders.insert(inode, entries);
     }
 }
 

@@ -11,6 +11,7 @@ use object_store::path::Path as ObjectPath;
 use object_store::{ObjectStore as _, ObjectStoreExt as _};
 use std::sync::Arc;
 
+#[derive(Debug)]
 pub(super) struct Place {
     /// The lake's folder, or its working copy.
     pub(super) dir: PathBuf,
