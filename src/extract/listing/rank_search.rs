@@ -193,6 +193,9 @@ fn split(
 ) -> Vec<SeenRow> {
     let ids: Vec<i64> = page.rows.iter().map(|(id, _)| *id).collect();
     let (Some(first), Some(last)) = (ids.first().copied(), ids.last().copied()) else {
+        if page.total == 0 {
+            return reader.range.seen.drop_between(slice, i64::MIN, i64::MAX, &[]);
+        }
         // Fewer rows than expected: none is this deep.
         open.push(Gap { from: gap.from.min(page.total), to: gap.to.min(page.total), ..gap });
         return Vec::new();
