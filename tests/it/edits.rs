@@ -40,9 +40,15 @@ impl Living {
     }
 
     fn run(&self) -> Finished {
-        let text = "name = \"daily\"\n[plan]\nrows_per_call = 50\nmax_offset = 1000\nwindow_days = 30\n\
-                    [aggregates]\nenabled = false\n";
-        Sunlake::run(&self.scratch.file("daily.toml", text), &self.scratch.lake())
+        self.run_with("")
+    }
+
+    fn run_with(&self, extract: &str) -> Finished {
+        let text = format!(
+            "name = \"daily\"\n[plan]\nrows_per_call = 50\nmax_offset = 1000\nwindow_days = 30\n\
+             [aggregates]\nenabled = false\n{extract}"
+        );
+        Sunlake::run(&self.scratch.file("daily.toml", &text), &self.scratch.lake())
             .asking(&self.server.url(), self.today, &self.server.key)
             .finish()
     }
@@ -112,6 +118,81 @@ impl Living {
         assert!(rows.len() > REACH + 200, "{} rows are not deep enough", rows.len());
         rows.split_off(REACH + 10)
     }
+
+    /// Complete or not, the rows that the API counts and those that the lake lists: coverage of a day of the untyped listing.
+    fn covered(&self, day: Date) -> [String; 3] {
+        let day = day.to_string();
+        let is_meant = |row: &Cells| {
+            row["filed_date"].as_deref() == Some(&day) && row["entity_type"].as_deref() == Some("*")
+        };
+        let rows = lake::rows(&self.scratch.lake(), "coverage", &[]);
+        let row = rows.iter().find(|row| is_meant(row)).expect("coverage of the day");
+        ["complete", "expected", "landed"].map(|column| row[column].clone().expect("a value"))
+    }
+}
+
+#[test]
+fn a_day_whose_rows_another_pipeline_changed_is_incomplete_until_its_own_rows_are_read() {
+    let mut living = Living::begun(source::small());
+    let served = living.shown.join("0/filings");
+    let rows: Vec<FilingRow> =
+        lake::files_below(&served).iter().flat_map(|file| read_rows(file).expect("rows")).collect();
+    let day: Date = "2026-03-11".parse().expect("a day");
+    let of_type = |kind: &str| {
+        let row = rows.iter().find(|row| row.filed_date == day && row.entity_type == kind && row.listed);
+        row.unwrap_or_else(|| panic!("no {kind} on {day}")).clone()
+    };
+    let (llc, corporation) = (of_type("llc"), of_type("corporation"));
+    let all: i64 = living.covered(day)[2].parse().expect("a number");
+    let covered = |complete: &str, expected: i64, landed: i64| {
+        [complete.to_owned(), expected.to_string(), landed.to_string()]
+    };
+    living.rewrite(|row| {
+        if row.business_id == llc.business_id {
+            dissolve(row)
+        }
+    });
+    living.run().complete();
+    assert_eq!(living.covered(day), covered("true", all - 1, all - 1));
+    // As many rows as before, but not the same ones: a pipeline of one type sees the row that came alone.
+    living.rewrite(|row| match row.business_id {
+        id if id == llc.business_id => *row = llc.clone(),
+        id if id == corporation.business_id => dissolve(row),
+        _ => {}
+    });
+    living.run_with("[extract]\ntypes = [\"llc\"]\n").complete();
+    assert_eq!(
+        living.covered(day),
+        covered("false", all - 1, all),
+        "the API counts fewer than the lake lists"
+    );
+    living.run().complete();
+    assert_eq!(living.covered(day), covered("true", all - 1, all - 1));
+    let (truth, found) = living.listed();
+    assert_eq!(found, truth);
+}
+
+#[test]
+fn a_day_that_lost_its_only_row_is_found_empty_by_one_request() {
+    let mut living = Living::begun(source::small());
+    let mut of_day: BTreeMap<Date, Vec<i64>> = BTreeMap::new();
+    for file in lake::files_below(&living.shown.join("0/filings")) {
+        for row in read_rows::<FilingRow>(&file).expect("rows") {
+            if row.listed && row.entity_type == "fictitious" {
+                of_day.entry(row.filed_date).or_default().push(row.business_id);
+            }
+        }
+    }
+    let (day, ids) = of_day.into_iter().find(|(_, ids)| ids.len() == 1).expect("a day with one such name");
+    living.rewrite(|row| {
+        if row.business_id == ids[0] {
+            dissolve(row);
+        }
+    });
+    let summary = living.run().complete();
+    assert_eq!(living.vanished(), BTreeSet::from([ids[0]]), "of {day}");
+    let sent = summary["requests"]["by_stage"]["fictitious"].as_u64().expect("requests");
+    assert!(sent <= 6, "{summary}");
 }
 
 fn dissolve(row: &mut FilingRow) {

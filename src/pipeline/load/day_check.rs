@@ -71,7 +71,7 @@ impl Run<'_> {
     fn complete_days(&self, listing: Listing, landing: &Landing) -> RowsByDay {
         let days = landing.coverage.days.get(listing.label()).into_iter();
         let days = days.flat_map(|days| days.range(self.from..=self.record.today));
-        days.filter(|(_, known)| known.complete).map(|(day, known)| (*day, known.rows())).collect()
+        days.filter(|(_, known)| known.complete).map(|(day, known)| (*day, known.landed)).collect()
     }
 
     /// The newest counts, of the days whose count is the total of the untyped listing.

@@ -85,36 +85,30 @@ impl LakeCounts {
         listing.map_or(0, |listing| self.listed_on(row.filed_date, listing))
     }
 
-    /// Coverage rows whose `landed` differs from what the lake lists, corrected.
-    pub(crate) fn corrected(&self, coverage: Vec<CoverageRow>) -> Vec<CoverageRow> {
-        let wrong = coverage.into_iter().filter(|row| row.complete && row.landed != self.listed_of(row));
-        wrong.map(|row| CoverageRow { landed: self.listed_of(&row), ..row }).collect()
-    }
-
-    /// Coverage rows of complete days, corrected for rows that have since changed their day or type. A day stays complete if the API
-    /// counts only the rows that are left, or if nothing can show that it changed. Otherwise it must be read again: since `from` it can be.
-    pub(crate) fn follow_moves(
+    /// Coverage rows whose `landed` is not what the lake lists, corrected. A complete day stays so if the API counts these rows, or if
+    /// nothing can show that it has others. Otherwise it must be read again: since `from` it can be. `read_now`: what this run has read.
+    pub(crate) fn corrected(
         &self,
         coverage: Vec<CoverageRow>,
         from: Date,
         counted: &BTreeMap<Date, i64>,
         read_now: &BTreeSet<(Date, String)>,
     ) -> Vec<CoverageRow> {
-        let follow = |row: CoverageRow| {
-            let left = self.listed_of(&row);
-            if !row.complete || row.landed <= left {
+        let correct = |row: CoverageRow| {
+            let landed = self.listed_of(&row);
+            if row.landed == landed {
                 return None;
             }
-            let expected = row.expected - (row.landed - left);
             let is_read = read_now.contains(&(row.filed_date, row.entity_type.clone()));
             let is_untyped = row.entity_type == Listing::Untyped.label();
-            let counted = counted.get(&row.filed_date).filter(|_| is_untyped);
-            let fits = !is_read && counted.is_none_or(|counted| *counted == expected);
-            let complete = fits || row.filed_date < from;
-            let expected = if complete { expected } else { row.expected };
-            Some(CoverageRow { landed: left, expected, complete, ..row })
+            let counted = counted.get(&row.filed_date).copied().filter(|_| is_untyped);
+            let followed = row.expected + landed - row.landed;
+            let fits = !is_read && counted.is_none_or(|counted| counted == followed);
+            let complete = row.complete && (fits || row.filed_date < from);
+            let expected = if complete { followed } else { counted.unwrap_or(row.expected) };
+            Some(CoverageRow { landed, expected, complete, settled: row.settled && complete, ..row })
         };
-        coverage.into_iter().filter_map(follow).collect()
+        coverage.into_iter().filter_map(correct).collect()
     }
 }
 
@@ -139,7 +133,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn rows_are_counted_by_kind_and_coverage_is_corrected() {
+    fn rows_are_counted_by_kind() {
         let (day, later) = (date(2026, 11, 20), date(2026, 11, 25));
         let rows = [
             filing(1, day, "llc", "active"),
@@ -155,52 +149,53 @@ pub(crate) mod tests {
         assert_eq!(counts.rows(all), 4);
         assert_eq!(counts.rows(Counted { later: false, ..all }), 3);
         assert_eq!(counts.rows(Counted { dissolved: false, fictitious: false, later: false }), 1);
-        let covered = |label: &str, landed, complete| CoverageRow {
-            filed_date: day,
-            entity_type: label.to_owned(),
-            expected: 2,
+        assert_eq!(counts.listed_on(day, Listing::Untyped), 1);
+        assert_eq!(counts.listed_on(day, Listing::FICTITIOUS), 1);
+    }
+
+    #[test]
+    fn a_day_with_other_rows_is_complete_if_counts_match_or_it_cannot_be_read_again() {
+        let (day, from) = (date(2026, 11, 20), date(2026, 11, 10));
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("part.parquet");
+        let rows = [filing(1, day, "llc", "active"), filing(2, day, "trust", "active")];
+        write_rows(&rows, &file, &[]).expect("written");
+        let counts = LakeCounts::of(&[file], day).expect("counts");
+        let covered = |filed_date, entity_type: &str, landed, complete| CoverageRow {
+            filed_date,
+            entity_type: entity_type.to_owned(),
+            expected: 3,
             landed,
             complete,
             settled: false,
             checked_at: Timestamp::UNIX_EPOCH,
         };
-        let coverage = vec![covered("*", 2, true), covered("fictitious", 1, true), covered("llc", 9, false)];
-        let right = counts.corrected(coverage);
-        assert_eq!(right.len(), 1);
-        assert_eq!((right[0].entity_type.as_str(), right[0].landed, right[0].expected), ("*", 1, 2));
-    }
-
-    #[test]
-    fn a_day_without_its_lost_rows_is_complete_if_counts_match_or_it_cannot_be_read_again() {
-        let (day, from) = (date(2026, 11, 20), date(2026, 11, 10));
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("part.parquet");
-        write_rows(&[filing(1, day, "llc", "active")], &file, &[]).expect("written");
-        let counts = LakeCounts::of(&[file], day).expect("counts");
-        let covered = |filed_date| CoverageRow {
-            filed_date,
-            entity_type: Listing::Untyped.label().to_owned(),
-            expected: 2,
-            landed: 2,
-            complete: true,
-            settled: false,
-            checked_at: Timestamp::UNIX_EPOCH,
+        let correct = |row: CoverageRow, counted: Option<i64>, is_read: bool| {
+            let read_now = is_read.then(|| (row.filed_date, row.entity_type.clone())).into_iter().collect();
+            let counted = counted.map(|rows| (row.filed_date, rows)).into_iter().collect();
+            let rows = counts.corrected(vec![row], from, &counted, &read_now);
+            rows.first().map(|row| (row.expected, row.landed, row.complete))
         };
-        let follow = |filed_date, counted: Option<i64>, is_read| {
-            let read_now = if is_read {
-                [(filed_date, Listing::Untyped.label().to_owned())].into()
-            } else {
-                BTreeSet::new()
-            };
-            let counted = counted.map(|rows| (filed_date, rows)).into_iter().collect();
-            let rows = counts.follow_moves(vec![covered(filed_date)], from, &counted, &read_now);
-            let row = rows.first().expect("a row that follows");
-            (row.expected, row.landed, row.complete)
-        };
-        assert_eq!(follow(day, Some(1), false), (1, 1, true), "one row left, one is counted");
-        assert_eq!(follow(day, Some(2), false), (2, 1, false), "another came during the run");
-        assert_eq!(follow(day, Some(1), true), (2, 1, false), "read by this run as two");
-        assert_eq!(follow(day, None, false), (1, 1, true), "nothing counts it");
-        assert_eq!(follow(date(2026, 11, 1), Some(2), false), (0, 0, true), "it cannot be read again");
+        let lost = || covered(day, "*", 3, true);
+        assert_eq!(correct(lost(), Some(2), false), Some((2, 2, true)), "two rows left, two are counted");
+        assert_eq!(correct(lost(), Some(3), false), Some((3, 2, false)), "another came during the run");
+        assert_eq!(correct(lost(), Some(2), true), Some((2, 2, false)), "read by this run as three");
+        assert_eq!(correct(lost(), None, false), Some((2, 2, true)), "nothing counts it");
+        assert_eq!(
+            correct(covered(date(2026, 11, 1), "*", 3, true), Some(2), false),
+            Some((0, 0, true)),
+            "it cannot be read again"
+        );
+        let gained = || CoverageRow { expected: 1, ..covered(day, "*", 1, true) };
+        assert_eq!(correct(gained(), Some(2), false), Some((2, 2, true)), "one more, and it is counted");
+        assert_eq!(correct(gained(), Some(1), false), Some((1, 2, false)), "another left, unseen");
+        let of_type = CoverageRow { expected: 0, ..covered(day, "llc", 0, true) };
+        assert_eq!(correct(of_type, Some(9), false), Some((1, 1, true)), "counts are of all types");
+        assert_eq!(
+            correct(covered(day, "*", 0, false), None, false),
+            Some((3, 2, false)),
+            "still incomplete"
+        );
+        assert_eq!(correct(covered(day, "*", 2, true), Some(9), false), None, "as the lake lists");
     }
 }

@@ -40,7 +40,7 @@ impl PlanInputs<'_> {
     }
 
     pub(crate) fn known_rows(&self, listing: Listing, day: Date) -> u64 {
-        self.days(listing).get(&day).map_or(0, |known| known.rows())
+        self.days(listing).get(&day).map_or(0, |known| known.landed)
     }
 
     /// Nights since the newest complete day of a listing.
@@ -80,7 +80,7 @@ impl PlanInputs<'_> {
     pub(crate) fn change(&self, day: Date) -> Option<i64> {
         let known = self.days(Listing::Untyped).get(&day)?;
         let count = self.count(day).filter(|_| !self.state.miscounted.contains(&day))?;
-        Some(count - known.rows() as i64)
+        Some(count - known.landed as i64)
     }
 
     /// Rows that came to a day, by the API's counts.
@@ -93,7 +93,7 @@ impl PlanInputs<'_> {
         let all = self.days(Listing::Untyped);
         let both = self.days(listing).iter().filter_map(|(day, own)| Some((own, all.get(day)?)));
         let both = both.filter(|(own, all)| own.complete && all.complete);
-        let (own, all) = both.fold((0, 0), |sum, (own, all)| (sum.0 + own.expected, sum.1 + all.expected));
+        let (own, all) = both.fold((0, 0), |sum, (own, all)| (sum.0 + own.landed, sum.1 + all.landed));
         (all > 0).then(|| own as f64 / all as f64)
     }
 }

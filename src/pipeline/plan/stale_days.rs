@@ -47,11 +47,6 @@ impl KnownDay {
             checked_at: row.checked_at,
         }
     }
-
-    /// Rows of the day's last complete reading, or those that the lake lists.
-    pub(crate) fn rows(self) -> u64 {
-        if self.complete { self.expected } else { self.landed }
-    }
 }
 
 /// What is to be read of a listing.
@@ -99,9 +94,9 @@ pub(crate) fn need(
             Some(true) => drop(need.moved.insert(day)),
             Some(false) => {}
             None if span_days(day, today) <= STILL_FILLING_DAYS => {
-                need.filling.insert(day, known.expected);
+                need.filling.insert(day, known.landed);
             }
-            None => drop(need.proven.insert(day, known.expected)),
+            None => drop(need.proven.insert(day, known.landed)),
         }
     }
     need

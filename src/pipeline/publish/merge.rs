@@ -20,7 +20,7 @@ use crate::table::{CoverageRow, Row as _, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Row changes by table, and the rows counted where coverage is recounted from the tables.
 type Merged = (BTreeMap<String, TableDelta>, Option<LakeCounts>);
@@ -38,7 +38,7 @@ pub(super) fn merge_landed(
         merged_at: Some(observed_at),
         has_lists: reference.is_some(),
         follows_listed,
-        readable_from: (!follows_listed).then_some(run.from),
+        readable_from: Some(run.from),
         losses: RunState::of(landing.staging.parent()).losses,
         silent_about: spec.enrich.is_some().then(|| "businesses that were looked up".to_owned()),
         ..std::mem::take(&mut landing.journal)
@@ -62,17 +62,16 @@ pub(crate) fn merge(
     let is_news = |day: Date, kind: &str| known.makes_news(day, kind);
     let fully_read = landing.coverage.fully_read_listings();
     let filings = landing.staging.merge_filings(&fully_read, &is_news, observed_at, landing.today)?;
-    let counts = journal.follows_listed.then(|| count_listed(landing)).transpose()?;
-    if let Some(from) = journal.readable_from {
-        follow_moves(landing, lists.map_or(&[], |(_, counts)| counts), from)?;
-    }
+    let listed = count_listed(landing, journal.follows_listed)?;
+    let counted = lists.map_or(&[][..], |(_, counts)| counts);
+    correct_coverage(landing, &listed, counted, journal.readable_from.unwrap_or(Date::MAX))?;
     deltas.insert(Table::Filings.name().to_owned(), filings);
     deltas.insert(Table::Coverage.name().to_owned(), stage_coverage(landing)?);
     if let Some((reference, counts)) = lists {
         merge_lists(reference, counts, landing, &mut deltas)?;
     }
     stage_calendar(&mut landing.staging, landing.today, &mut deltas)?;
-    Ok((deltas, counts))
+    Ok((deltas, journal.follows_listed.then_some(listed)))
 }
 
 /// Writes the coverage of the days read into the next snapshot. A settled day stays settled as long as it is complete.
@@ -82,29 +81,34 @@ fn stage_coverage(landing: &mut Landing) -> Result<TableDelta> {
     Ok(landing.staging.merge(Table::Coverage, &rows)?)
 }
 
-/// Corrects the coverage of rows that did not come from their day's listing.
-fn count_listed(landing: &mut Landing) -> Result<LakeCounts> {
-    let files = landing.staging.files().remove(Table::Filings.name()).unwrap_or_default();
-    let counts = LakeCounts::of(&files, landing.today)?;
-    let corrected = counts.corrected(staged_rows(&landing.staging)?);
-    corrected.into_iter().for_each(|row| landing.coverage.put(row));
-    Ok(counts)
+/// Counts the rows of all months, or of those that changed.
+fn count_listed(landing: &Landing, all: bool) -> Result<LakeCounts> {
+    let files = if all {
+        landing.staging.files().remove(Table::Filings.name()).unwrap_or_default()
+    } else {
+        landing.staging.changed_months().into_values().flat_map(|files| files.after).collect()
+    };
+    LakeCounts::of(&files, landing.today)
 }
 
-/// Corrects the coverage of days whose rows now have another day. Days since `from` can be read again.
-fn follow_moves(landing: &mut Landing, counts: &[DailyCount], from: Date) -> Result<()> {
+/// Corrects the coverage of days in changed months: rows may have come to a day, or left it, by another listing, the register or a
+/// look-up. Days since `from` can be read again.
+fn correct_coverage(
+    landing: &mut Landing,
+    listed: &LakeCounts,
+    counted: &[DailyCount],
+    from: Date,
+) -> Result<()> {
     let months = landing.staging.changed_months();
-    let files: Vec<PathBuf> = months.values().flat_map(|files| files.after.iter().cloned()).collect();
-    let listed = LakeCounts::of(&files, landing.today)?;
     let key = |row: &CoverageRow| (row.filed_date, row.entity_type.clone());
     let read_now: BTreeSet<(Date, String)> = landing.coverage.changed().map(key).collect();
     let mut coverage: Vec<CoverageRow> = staged_rows(&landing.staging)?;
     coverage.retain(|row| !read_now.contains(&key(row)));
     coverage.extend(landing.coverage.changed().cloned());
     coverage.retain(|row| Month::of(row.filed_date).is_some_and(|month| months.contains_key(&month)));
-    let counted = counts.iter().map(|count| (count.date, count.count)).collect();
-    for row in listed.follow_moves(coverage, from, &counted, &read_now) {
-        tracing::info!(day = %row.filed_date, listing = row.entity_type, row.landed, "rows changed their day");
+    let counted = counted.iter().map(|count| (count.date, count.count)).collect();
+    for row in listed.corrected(coverage, from, &counted, &read_now) {
+        tracing::info!(day = %row.filed_date, listing = row.entity_type, row.landed, "a day has other rows");
         landing.coverage.put(row);
     }
     Ok(())
