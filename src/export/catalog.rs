@@ -7,7 +7,7 @@ use super::described::{
 };
 use super::ducklake::ducklake_script;
 use super::error::ExportError;
-use crate::contract::escape::pattern_of;
+use crate::contract::escape::{self, pattern_of};
 use crate::lake::{Commit, FileEntry, INVENTED, Lake};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -164,7 +164,12 @@ fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
         if is_folder {
             head_of_folder(text, commit)?
         } else {
-            writeln!(text, "-- Views over snapshot {} of {lake}.", commit.snapshot)?
+            writeln!(
+                text,
+                "-- Views over snapshot {} of {}.",
+                commit.snapshot,
+                escape::escaped(&lake.to_string(), &[])
+            )?
         }
         for table in tables {
             let name = &table.name;

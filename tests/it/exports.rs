@@ -221,6 +221,18 @@ fn a_text_that_a_spreadsheet_may_take_for_a_formula_gets_an_apostrophe_in_a_quer
 }
 
 #[test]
+fn a_line_end_in_the_path_of_a_lake_ends_no_comment() {
+    let (source, scratch) = (source::small(), Scratch::new());
+    let lake = scratch.path("two\nlines");
+    copy_tree(&source.lake, &lake);
+    sunlake(&lake, &["report"]).exits(0);
+    let (file, program) = (scratch.path("florida.ducklake"), python::program("duckdb"));
+    sunlake(&lake, &["export", "ducklake", text(&file), "--duckdb", text(&program)]).exits(0);
+    let script = std::fs::read_to_string(lake.join("catalog/ducklake.sql")).expect("a script");
+    assert!(script.lines().next().is_some_and(|line| line.contains("two\\u{a}lines up to snapshot 1")));
+}
+
+#[test]
 fn a_path_with_the_signs_of_a_pattern_is_that_of_one_lake() {
     let (source, duckdb) = (source::small(), python::program("duckdb"));
     for (name, other) in [("b*", "bx"), ("c?", "cx"), ("d[x]", "dx")] {
