@@ -139,7 +139,9 @@ fn on_a_terminal_the_first_run_of_an_account_asks_before_it_starts_a_new_lake() 
         "{}",
         declined.shown()
     );
-    assert!(weather.proxy.log().len() <= 3, "{:?}", weather.proxy.targets());
+    let stopped = on_terminal("\u{3}").exits(5);
+    assert!(stopped.stdout.contains("was not started"), "{}", stopped.shown());
+    assert!(weather.proxy.log().len() <= 6, "{:?}", weather.proxy.targets());
     weather.assert_nothing_published();
     let accepted = on_terminal("y").exits(0);
     assert!(accepted.stdout.contains("Start this run?"), "{}", accepted.shown());
