@@ -176,6 +176,18 @@ fn files_of_a_query_that_cannot_be_are_named() {
 }
 
 #[test]
+fn nothing_is_left_of_a_file_of_rows_that_cannot_be_written() {
+    let scratch = Scratch::new();
+    let file = scratch.path("rows.csv");
+    let sql = format!("SELECT business_id, '{}' AS long FROM filings LIMIT 100", "x".repeat(5_000));
+    let save = || Sunlake::on(&source::small().lake, ["query", &sql]).args(["-o".as_ref(), file.as_os_str()]);
+    let limit = "trap '' XFSZ; ulimit -f 256; exec \"$@\"";
+    save().through(&["sh", "-c", limit, "sh"]).finish().exits(9).says("cannot write").says("rows.csv");
+    assert!(names(&scratch.path("")).is_empty());
+    save().finish().exits(0);
+}
+
+#[test]
 fn changes_of_a_lake_with_one_snapshot_say_that_there_is_nothing_earlier() {
     let changes = |arguments: &[&str]| {
         Sunlake::on(&source::small().lake, ["changes"]).args(arguments).finish().exits(0)

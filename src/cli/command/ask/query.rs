@@ -11,10 +11,10 @@ use crate::cli::exit::{self, CommandError};
 use crate::cli::output::words::print_bytes;
 use crate::cli::session::Session;
 use crate::contract::escape::{escaped, on_one_line};
+use crate::export::write_new;
 use crate::lake::{Commit, Lake};
 use crate::pipeline::PipelineError;
 use serde_json::Value;
-use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::path::Path;
 use tempfile::NamedTempFile;
@@ -161,11 +161,9 @@ fn refuse_terminal(format: RowFormat, output: Option<&Path>) -> Result<(), Comma
 /// Prints, or writes a file that is not there yet.
 fn put(rows: &[u8], output: Option<&Path>) -> Result<(), CommandError> {
     let Some(path) = output else { return print_bytes(rows) };
-    let failed = |source: io::Error| match source.kind() {
-        ErrorKind::AlreadyExists => CommandError::Settings(format!("{} is there already", path.display()))
-            .with_hint("name another file, or delete this one"),
-        _ => CommandError::Io(format!("cannot write {}", path.display()), source),
-    };
-    let mut file = File::create_new(path).map_err(failed)?;
-    file.write_all(rows).and_then(|()| file.sync_all()).map_err(failed)
+    if write_new(path, rows, 0o666)? {
+        return Ok(());
+    }
+    let error = CommandError::Settings(format!("{} is there already", path.display()));
+    Err(error.with_hint("name another file, or delete this one"))
 }
