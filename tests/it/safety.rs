@@ -199,6 +199,22 @@ fn status_counts_the_days_that_are_wanted_and_new_values_wait_for_the_first_wind
 }
 
 #[test]
+fn the_command_that_continues_a_run_of_a_day_to_come_has_its_day() {
+    let (scratch, day) = (Scratch::new(), "2100-03-19");
+    let bounded = format!("{}[budget]\nmax_requests = 8\n", source::sample_pipeline(7, 0.05));
+    let (pipeline, lake) = (scratch.file("ahead.toml", &bounded), scratch.lake());
+    let run = || Sunlake::on(&lake, ["run", "--today", day]).args([&pipeline]).finish().exits(5);
+    let (file, folder) = (pipeline.display(), lake.display());
+    let command = format!("sunlake run {file} --lake {folder} --today {day}\n");
+    let stopped = run();
+    assert!(stopped.stdout.contains(&format!("resume     {command}")), "{}", stopped.shown());
+    let status = sunlake(&lake, &["status"]).exits(0);
+    let next = format!("next       resume the unfinished run: {command}");
+    assert!(status.stdout.contains(&next), "{}", status.shown());
+    run();
+}
+
+#[test]
 fn a_run_that_cannot_begin_reports_its_requests_and_its_time() {
     let weather = Weather::new(|request| match request.number {
         1 => Reply::error(503, Vec::new()),

@@ -73,7 +73,7 @@ pub(crate) async fn run(
     write_metrics(session, metrics_file, &summary, locked(&facts).left.take());
     let place = run_text::Place {
         report: report_of(&lake),
-        again: &session.run_command(named.unwrap_or(Path::new(&pipeline.spec.name))),
+        again: &session.run_command(named.unwrap_or(Path::new(&pipeline.spec.name)), summary.today),
         is_invented: reads_sample(session, pipeline)?,
         lake_flag: &session.lake_flag(),
     };
