@@ -401,4 +401,16 @@ fn look_ups_of_a_misspelt_county_say_that_they_choose_nothing() {
     let done = run(&format!("{sample}[enrich]\nwhere = \"county = 'Miami Dade'\"\n"));
     let says = "looked up  none: `[enrich] where` chooses no business that is due\n";
     assert!(done.stdout.contains(says), "{}", done.shown());
+    assert!(done.stderr.contains(MISSPELT), "{}", done.shown());
+}
+
+const MISSPELT: &str = "hint: no row has county = 'Miami Dade'; did you mean 'Miami-Dade'?\n";
+
+#[test]
+fn an_export_of_a_misspelt_county_says_what_may_be_meant() {
+    let scratch = Scratch::new();
+    let folder = scratch.path("csv");
+    let export = Sunlake::on(&source::small().lake, ["export", "csv", "--where", "county = 'Miami Dade'"]);
+    let done = export.args([&folder]).finish().exits(0);
+    assert_eq!(done.stderr, MISSPELT, "{}", done.shown());
 }

@@ -1,5 +1,6 @@
 //! `run` and `plan`: selects the source, stops on a signal, and reports the result.
 
+use super::ask::query::hint_at_condition;
 use super::first_run::{confirm, needs_confirmation};
 use super::run_text;
 use crate::cli::context::api_access::Access;
@@ -78,6 +79,7 @@ pub(crate) async fn run(
         lake_flag: &session.lake_flag(),
     };
     session.report(&summary, |text| run_text::run(text, &summary, &place))?;
+    hint_at_look_ups(session, pipeline);
     Ok(summary.exit_code)
 }
 
@@ -98,7 +100,17 @@ pub(crate) async fn plan(session: &Session<'_>, named: Option<&Path>) -> Result<
     }
     let lake = open_lake(session)?;
     let price = Job::new(session, &pipeline).price(&lake, &stop_of_requests()?).await?;
-    session.report(&price, |text| run_text::price(text, &price))
+    session.report(&price, |text| run_text::price(text, &price))?;
+    hint_at_look_ups(session, &pipeline);
+    Ok(exit::DONE)
+}
+
+/// Says what the condition of look-ups may have meant by a text that no row has.
+fn hint_at_look_ups(session: &Session<'_>, pipeline: &Pipeline) {
+    let condition = pipeline.spec.enrich.as_ref().and_then(|enrich| enrich.condition.as_deref());
+    if let Some(condition) = condition {
+        hint_at_condition(session, condition, None);
+    }
 }
 
 impl<'a> Job<'a> {

@@ -42,14 +42,28 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
     }
     let question = Question { sql, snapshot: arguments.snapshot };
     let has_found = answer(session, &question, arguments.format, arguments.output.as_deref())?;
-    if !session.common.quiet {
-        let rows = |sql| rows_of(session, &Question { sql, ..question }).ok();
-        for hint in hints(&question.sql, has_found, &rows) {
-            // The rows are on stdout: a program that reads them is not disturbed.
-            let _ = writeln!(io::stderr(), "hint: {}", escaped(&on_one_line(&hint), &[]));
-        }
-    }
+    say_hints(session, &question, has_found);
     Ok(exit::DONE)
+}
+
+/// Says what a condition on filings may have meant by a text that no row has.
+pub(crate) fn hint_at_condition(session: &Session<'_>, condition: &str, snapshot: Option<SnapshotName>) {
+    let sql = format!("SELECT business_id FROM filings WHERE (\n{condition}\n) LIMIT 1");
+    let question = Question { sql, snapshot };
+    if let Ok(rows) = rows_of(session, &question) {
+        say_hints(session, &question, !rows.is_empty());
+    }
+}
+
+fn say_hints(session: &Session<'_>, question: &Question, has_found: bool) {
+    if session.common.quiet {
+        return;
+    }
+    let rows = |sql| rows_of(session, &Question { sql, snapshot: question.snapshot }).ok();
+    for hint in hints(&question.sql, has_found, &rows) {
+        // The rows are on stdout: a program that reads them is not disturbed.
+        let _ = writeln!(io::stderr(), "hint: {}", escaped(&on_one_line(&hint), &[]));
+    }
 }
 
 /// The text of a file, without the byte order mark that some editors write.
