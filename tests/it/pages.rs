@@ -32,6 +32,9 @@ fn the_search_and_the_reference_are_pages_that_run_only_their_own_script() {
         assert!(allowed.contains("script-src 'sha256-") && !allowed.contains("unsafe"), "{allowed}");
         assert_eq!(server.send("POST", target, &[]).status, 405);
     }
+    // As the report says, though the run was on another day.
+    let home = server.get_with("/", "").text();
+    assert!(home.contains(" businesses, as of 2026-03-20."), "{home}");
     assert_eq!(policy(&server.get("/v1/me")), "default-src 'none'; frame-ancestors 'none'");
     let markdown = server.get_with("/docs.md", "");
     assert_eq!(markdown.header("content-type"), Some("text/markdown; charset=utf-8"));
