@@ -41,6 +41,16 @@ fn the_search_and_the_reference_are_pages_that_run_only_their_own_script() {
 }
 
 #[test]
+fn the_start_says_where_the_pages_are_and_what_is_served() {
+    let mut server = ApiServer::generous(source::small(), AGENCY);
+    let url = server.url();
+    let said: Vec<String> = (0..4).map(|_| server.process.line()).collect();
+    assert_eq!(said[..2], [format!("page      {url}/"), format!("docs      {url}/docs, {url}/openapi.json")]);
+    assert_eq!(said[2], "accounts  1");
+    assert!(said[3].starts_with("rows      ") && said[3].ends_with(", as of 2026-03-20"), "{said:?}");
+}
+
+#[test]
 fn the_report_is_that_of_the_lake_and_follows_it() {
     let server = ApiServer::generous(source::small(), AGENCY);
     let none = server.get_with("/report", "");
