@@ -125,7 +125,7 @@ class Snapshot:
         self._place.prepare(connection)
         for table in self.tables:
             if files := self.files(table):
-                paths = ", ".join(_quoted(file) for file in files)
+                paths = ", ".join(_quoted(_pattern(file)) for file in files)
                 has_month = f"{MONTH}=" in files[0]
                 hive = f"hive_partitioning = true, hive_types = {{'{MONTH}': VARCHAR}}"
                 options = hive if has_month else "hive_partitioning = false"
@@ -141,9 +141,9 @@ class Snapshot:
         if not files:
             frame = pl.LazyFrame()
         elif f"{MONTH}=" in files[0]:
-            frame = pl.scan_parquet(files, hive_partitioning=True, hive_schema={MONTH: pl.String})
+            frame = pl.scan_parquet(files, glob=False, hive_partitioning=True, hive_schema={MONTH: pl.String})
         else:
-            frame = pl.scan_parquet(files, hive_partitioning=False)
+            frame = pl.scan_parquet(files, glob=False, hive_partitioning=False)
         return frame
 
     def pandas(self, table: str, columns: list[str] | None = None) -> pandas.DataFrame:
@@ -251,6 +251,11 @@ def _views(sql: str) -> list[str]:
     """The views that build on tables, from ``catalog/views.sql``."""
     pattern = r"^CREATE OR REPLACE VIEW (?:businesses|changes_detail) AS\n.*?;$"
     return re.findall(pattern, sql, re.MULTILINE | re.DOTALL)
+
+
+def _pattern(path: str) -> str:
+    """The pattern that finds a path and no other: DuckDB takes each path for a pattern."""
+    return re.sub(r"([*?[])", r"[\1]", path)
 
 
 def _quoted(text: str) -> str:

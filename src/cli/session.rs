@@ -4,6 +4,7 @@ use super::args::Common;
 use super::exit::{self, CommandError};
 use super::output::log::Log;
 use super::output::words::{folded, lines, print, print_json};
+use crate::contract::eastern::eastern_day;
 use crate::lake::{Lake, LakeLock, new_run_id};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -58,12 +59,13 @@ impl Session<'_> {
         }
     }
 
-    /// The command that runs a pipeline, with the lake and the address in use.
-    pub(super) fn run_command(&self, pipeline: &Path) -> String {
+    /// The command that runs a pipeline as of a day or later, with the lake and the address in use. A day that has not come is named.
+    pub(super) fn run_command(&self, pipeline: &Path, day: Date) -> String {
         let (pipeline, lake) = (shell_word(&pipeline.to_string_lossy()), self.lake_flag());
         let typed = self.common.base_url.as_ref().filter(|_| self.common.is_url_typed);
         let address = typed.map(|url| format!(" --base-url {}", shell_word(url)));
-        format!("sunlake run {pipeline}{lake}{}", address.unwrap_or_default())
+        let day = (day > eastern_day(self.now())).then(|| format!(" --today {day}"));
+        format!("sunlake run {pipeline}{lake}{}{}", address.unwrap_or_default(), day.unwrap_or_default())
     }
 
     /// 256 random bits for `purpose`.

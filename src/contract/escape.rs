@@ -1,4 +1,4 @@
-//! Texts from outside, as a terminal, a log or a spreadsheet may show them.
+//! Texts from outside, as a terminal, a log or a spreadsheet may show them, and as DuckDB may read them.
 
 use std::borrow::Cow;
 
@@ -17,6 +17,14 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
 /// A text whose lines are one: a name of a file or a value may have line ends, and none of them begins a line of ours.
 pub(crate) fn on_one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// What `DuckDB` takes in a path for a pattern of several.
+pub(crate) const PATTERN_SIGNS: &str = "*?[";
+
+/// The pattern that finds a path and no other: `DuckDB` takes each path for a pattern.
+pub(crate) fn pattern_of(path: &str) -> Cow<'_, str> {
+    replaced(path, |c| PATTERN_SIGNS.contains(c), |pattern, c| pattern.extend(['[', c, ']']))
 }
 
 fn replaced(
@@ -42,6 +50,15 @@ pub(crate) fn steers(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_finds_the_path_alone() {
+        for (path, pattern) in
+            [("/data/florida", "/data/florida"), ("a*b?c", "a[*]b[?]c"), ("[old] lake", "[[]old] lake")]
+        {
+            assert_eq!(pattern_of(path), pattern);
+        }
+    }
 
     #[test]
     fn what_steers_a_terminal_is_written_out() {

@@ -2,11 +2,12 @@
 
 use super::delta::complete_log;
 use super::described::{
-    Described, DescribedColumn, describe, folder_expression, partitioning, quoted, text_of, type_names,
-    write_comments, write_views,
+    Described, DescribedColumn, describe, folder_expression, partitioning, pattern_expression, quoted,
+    text_of, type_names, write_comments, write_views,
 };
 use super::ducklake::ducklake_script;
 use super::error::ExportError;
+use crate::contract::escape::{self, pattern_of};
 use crate::lake::{Commit, FileEntry, INVENTED, Lake};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -158,18 +159,23 @@ fn escaped(words: &str) -> String {
 /// An object store has no `current`, so there they name the files of this snapshot.
 fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
     let is_folder = lake.shown().is_some();
-    let root = folder_expression(lake);
+    let root = pattern_expression(&folder_expression(lake));
     text_of(|text| {
         if is_folder {
             head_of_folder(text, commit)?
         } else {
-            writeln!(text, "-- Views over snapshot {} of {lake}.", commit.snapshot)?
+            writeln!(
+                text,
+                "-- Views over snapshot {} of {}.",
+                commit.snapshot,
+                escape::escaped(&lake.to_string(), &[])
+            )?
         }
         for table in tables {
             let name = &table.name;
             let pattern = if table.is_partitioned { "**/*.parquet" } else { "*.parquet" };
             let options = partitioning(table);
-            let url = |file: &FileEntry| quoted(&format!("{lake}/{}", commit.object_of(file)));
+            let url = |file: &FileEntry| quoted(&pattern_of(&format!("{lake}/{}", commit.object_of(file))));
             let files = if is_folder {
                 format!("{root} || {}", quoted(&format!("/current/{name}/{pattern}")))
             } else {

@@ -2,6 +2,7 @@
 //! And the SQL of comments and views that is made of them.
 
 use super::error::ExportError;
+use crate::contract::escape::PATTERN_SIGNS;
 use crate::lake::{Commit, FileEntry, INVENTED, Lake, TableManifest};
 use crate::table::{ABOUT_KEY, Footer, Table, columns};
 use crate::table::{VIEWS, View};
@@ -188,6 +189,11 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
+/// The expression of a pattern that finds a path alone, of the expression of the path.
+pub(super) fn pattern_expression(path: &str) -> String {
+    format!(r"regexp_replace({path}, '([{PATTERN_SIGNS}])', '[\1]', 'g')")
+}
+
 /// The expression of the folder of a lake, which a variable may replace.
 pub(super) fn folder_expression(lake: &Lake) -> String {
     let absolute = std::path::absolute(lake.root()).unwrap_or_else(|_| lake.root().to_owned());
@@ -222,6 +228,12 @@ pub(super) fn write_comments(sql: &mut String, kind: &str, table: &Described) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_is_made_of_an_expression() {
+        let expression = r"regexp_replace('a*b', '([*?[])', '[\1]', 'g')";
+        assert_eq!(pattern_expression("'a*b'"), expression);
+    }
 
     #[test]
     fn a_head_comment_has_a_question_notes_and_columns() {

@@ -5,6 +5,7 @@ use super::error::ExportError;
 use super::outlet;
 use super::replaceable::{check_duckdb_header, check_tables, is_table_or_view, snapshot_table};
 use super::snapshot::{selected_tables, snapshot};
+use crate::contract::escape::pattern_of;
 use crate::lake::{Commit, Lake};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -101,7 +102,7 @@ fn file_list(lake: &Lake, commit: &Commit, table: &Described) -> Result<String, 
     let mut files = Vec::new();
     let snapshot = lake.open_snapshot(commit);
     for entry in commit.tables[&table.name].files.iter().rev() {
-        files.push(quoted(&snapshot.file(entry)?.display().to_string()));
+        files.push(quoted(&pattern_of(&snapshot.file(entry)?.display().to_string())));
     }
     Ok(files.join(", "))
 }

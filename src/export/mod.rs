@@ -27,5 +27,5 @@ mod replaceable;
 mod snapshot;
 
 pub use error::ExportError;
-pub(crate) use outlet::check_target;
+pub(crate) use outlet::{check_target, write_new};
 pub(crate) use snapshot::snapshot;

@@ -20,9 +20,13 @@ pub(super) struct Pending {
 impl Pending {
     /// Begins the file that will be `path`; makes its folder if it is missing, and deletes what killed exports left in it.
     pub(super) fn new(path: &Path) -> Result<Self, ExportError> {
+        Self::with_mode(path, 0o644)
+    }
+
+    fn with_mode(path: &Path, mode: u32) -> Result<Self, ExportError> {
         drop_leftovers(folder_of(path));
         Ok(Self {
-            file: BufWriter::with_capacity(1 << 18, temporary_near(path, OWN)?),
+            file: BufWriter::with_capacity(1 << 18, temporary_near(path, OWN, mode)?),
             path: path.to_owned(),
         })
     }
@@ -65,9 +69,19 @@ impl Pending {
     }
 }
 
+/// Writes a file of this mode unless its name is taken; returns whether it did. Nothing is left of a file that cannot be written.
+pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<bool, ExportError> {
+    if path.symlink_metadata().is_ok() {
+        return Ok(false);
+    }
+    let mut file = Pending::with_mode(path, mode)?;
+    file.put(bytes)?;
+    file.publish_if_absent()
+}
+
 /// A free path in the folder of `path`, for a file of another program; the file is deleted when the path is dropped.
 pub(super) fn free_path_near(path: &Path) -> Result<TempPath, ExportError> {
-    let made = temporary_near(path, FOREIGN)?.into_temp_path();
+    let made = temporary_near(path, FOREIGN, 0o644)?.into_temp_path();
     // The name is reserved; the other program makes the file itself.
     fs::remove_file(&made).map_err(ExportError::write(&made))?;
     Ok(made)
@@ -122,14 +136,15 @@ const OWN: &str = ".tmp-sunlake-";
 /// Begins the names of files that another program writes.
 const FOREIGN: &str = ".tmp-";
 
-/// A file without a name in the folder of `path`, which is made if it is missing.
-fn temporary_near(path: &Path, prefix: &str) -> Result<NamedTempFile, ExportError> {
+/// A file without a name in the folder of `path`, which is made if it is missing. Its mode, unlike that of most temporary files, is what
+/// the named file is to have.
+fn temporary_near(path: &Path, prefix: &str, mode: u32) -> Result<NamedTempFile, ExportError> {
     let folder = folder_of(path);
     fs::create_dir_all(folder).map_err(ExportError::write(folder))?;
-    // Other users may read an export, unlike most temporary files.
-    let readable = fs::Permissions::from_mode(0o644);
+    let permissions = fs::Permissions::from_mode(mode);
     loop {
-        let made = tempfile::Builder::new().prefix(prefix).permissions(readable.clone()).tempfile_in(folder);
+        let made =
+            tempfile::Builder::new().prefix(prefix).permissions(permissions.clone()).tempfile_in(folder);
         let made = made.map_err(ExportError::write(path))?;
         // Another export may have taken it for a leftover before it was locked.
         let is_ours = !matches!(made.as_file().try_lock(), Err(TryLockError::WouldBlock));
@@ -228,6 +243,18 @@ mod tests {
         }
         assert_eq!(fs::read(&path).expect("a file"), b"one");
         assert_eq!(names(folder.path()), ["0.json"]);
+    }
+
+    #[test]
+    fn a_new_file_has_its_mode_and_replaces_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("script");
+        for (text, got) in [("one", true), ("two", false)] {
+            assert_eq!(write_new(&path, text.as_bytes(), 0o700).expect("tried"), got);
+        }
+        assert_eq!(fs::read(&path).expect("a file"), b"one");
+        assert_eq!(fs::metadata(&path).expect("a file").permissions().mode() & 0o777, 0o700);
+        assert_eq!(names(folder.path()), ["script"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::data::ReportData;
 use super::windows::{FILLING, Windows};
 use super::{calendar, chart, county, county_table, headline, map, news, periods, table};
 use crate::aggregate::Figures;
-use crate::contract::escape::escaped;
+use crate::contract::escape::{escaped, pattern_of};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::civil::Date;
@@ -129,7 +129,7 @@ fn trend(figures: &Figures) -> Markup {
 
 /// Example queries for DuckDB that run as printed; over an object store they need the catalogue's views.
 fn queries(data: &ReportData) -> Markup {
-    let lake = data.lake.trim_end_matches('/').replace('\'', "''");
+    let lake = pattern_of(data.lake.trim_end_matches('/')).replace('\'', "''");
     let of = |table: &str| {
         if data.is_folder { format!("'{lake}/current/{table}/**/*.parquet'") } else { table.to_owned() }
     };

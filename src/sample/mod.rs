@@ -39,4 +39,4 @@ mod window;
 pub use industry::industries;
 pub use register::{RegisterSpec, old_register};
 pub use spec::{SampleBusiness, SampleSpec, Shape};
-pub use window::businesses;
+pub use window::{SAMPLE_DAYS, businesses};

@@ -8,9 +8,13 @@ use super::series::{COUNTERS, SERIES};
 use super::spec::{SampleBusiness, SampleSpec};
 use crate::contract::eastern::{minus_days, window_start};
 use jiff::civil::{Date, date};
+use std::ops::RangeInclusive;
 
 /// No filing is posted, and no window begins, before this day.
 const EPOCH: Date = date(2000, 1, 1);
+/// The days that a sample can be seen on. On the first posting day, a holiday, a small one may have nothing, and the walk over posting
+/// days ends on the day after the last.
+pub static SAMPLE_DAYS: RangeInclusive<Date> = date(2000, 1, 2)..=date(9999, 12, 30);
 /// Ids that a year of all of Florida may use; it uses about 930,000.
 const IDS_A_YEAR: u64 = 1_200_000;
 /// Days of the longest window; enough for every calendar.

@@ -172,7 +172,9 @@ fn load(folder: &Path, metrics: &Metrics) -> Result<Index, LoadError> {
     let begun = Instant::now();
     let commit = check_snapshot_folder(folder)?;
     let mut index = load_snapshot(folder)?;
-    index.is_invented = commit.is_some_and(|commit| commit.is_invented());
+    if let Some(commit) = commit {
+        (index.is_invented, index.day) = (commit.is_invented(), commit.today);
+    }
     index.snapshot = folder.canonicalize().ok().and_then(|path| path.file_name()?.to_str()?.parse().ok());
     let took = begun.elapsed();
     metrics.loaded(&index, took);

@@ -57,4 +57,4 @@ pub use http::wire::tls::TlsError;
 pub(crate) use http::wire::tls::TlsFiles;
 pub use index::IndexError;
 pub use load::LoadError;
-pub(crate) use server::Server;
+pub(crate) use server::{Opened, Server, reachable};

@@ -14,6 +14,7 @@ use super::metrics::Metrics;
 use super::service::Service;
 use super::watch::{Watch, watch};
 use jiff::Timestamp;
+use jiff::civil::Date;
 use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -28,6 +29,17 @@ use tokio::time::timeout;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// At shutdown, how long the last sync of the counts may take.
 const SYNC_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What is served once the rows are loaded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Opened {
+    /// Accounts that have a key.
+    pub(crate) accounts: usize,
+    /// Businesses, those no longer listed included.
+    pub(crate) rows: usize,
+    /// The Eastern day of the snapshot.
+    pub(crate) day: Date,
+}
 
 /// A server that has its keys and counts, and accepts no connection yet.
 pub(crate) struct Server {
@@ -57,11 +69,11 @@ impl Server {
         Ok(Self { site, reload, keys, listener, tls, metrics, linger, connections })
     }
 
-    /// Serves until `shutdown` completes; says when the rows are loaded. Until then keys get 503. At the end it accepts no more
+    /// Serves until `shutdown` completes; says what is served when the rows are loaded. Until then keys get 503. At the end it accepts no more
     /// connections, waits at most 10 s for requests under way, and writes the request counts.
     pub(crate) async fn run(
         self,
-        ready: oneshot::Sender<()>,
+        ready: oneshot::Sender<Opened>,
         shutdown: impl Future<Output = ()> + Send,
     ) -> Result<(), ServeError> {
         let site = self.site;
@@ -114,12 +126,15 @@ impl Watch for Upkeep {
 async fn load_and_follow(
     reload: Arc<HotReload>,
     site: Arc<Site>,
-    ready: oneshot::Sender<()>,
+    ready: oneshot::Sender<Opened>,
 ) -> Result<Infallible, ServeError> {
     let (first, of) = (Arc::clone(&reload), Arc::clone(&site));
     detached(move || first.start(&of)).await.map_err(|_| ServeError::Panicked)??;
-    // Fails when nobody waits for it.
-    let _ = ready.send(());
+    if let Some(index) = site.service.index() {
+        let accounts = site.service.accounts().count();
+        // Fails when nobody waits for it.
+        let _ = ready.send(Opened { accounts, rows: index.rows(), day: index.day });
+    }
     loop {
         watch(Arc::clone(&reload), Arc::clone(&site)).await;
     }
@@ -178,7 +193,7 @@ fn own_url(address: SocketAddr, tls: Option<&TlsFiles>) -> String {
 }
 
 /// The address to connect to: loopback for a server that listens on all interfaces.
-fn reachable(mut address: SocketAddr) -> SocketAddr {
+pub(crate) fn reachable(mut address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
         address.set_ip(match address {
             SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),

@@ -1,7 +1,7 @@
 //! What leaves the lake is what is in it: the catalogue, text files, a DuckDB file, a Delta table with its history.
 
 use crate::support::command::{Finished, sunlake};
-use crate::support::lake::{commits, names};
+use crate::support::lake::{commits, copy_tree, names};
 use crate::support::python;
 use crate::support::scratch::Scratch;
 use crate::support::source::{self, Source};
@@ -218,4 +218,41 @@ fn a_text_that_a_spreadsheet_may_take_for_a_formula_gets_an_apostrophe_in_a_quer
     }
     let said = query("SELECT 'a =1' AS \"a,b\", '＃1' AS c FROM statewide LIMIT 1");
     assert_eq!(said, "\"a,b\",c\na =1,＃1\n");
+}
+
+#[test]
+fn a_line_end_in_the_path_of_a_lake_ends_no_comment() {
+    let (source, scratch) = (source::small(), Scratch::new());
+    let lake = scratch.path("two\nlines");
+    copy_tree(&source.lake, &lake);
+    sunlake(&lake, &["report"]).exits(0);
+    let (file, program) = (scratch.path("florida.ducklake"), python::program("duckdb"));
+    sunlake(&lake, &["export", "ducklake", text(&file), "--duckdb", text(&program)]).exits(0);
+    let script = std::fs::read_to_string(lake.join("catalog/ducklake.sql")).expect("a script");
+    assert!(script.lines().next().is_some_and(|line| line.contains("two\\u{a}lines up to snapshot 1")));
+}
+
+#[test]
+fn a_path_with_the_signs_of_a_pattern_is_that_of_one_lake() {
+    let (source, duckdb) = (source::small(), python::program("duckdb"));
+    for (name, other) in [("b*", "bx"), ("c?", "cx"), ("d[x]", "dx")] {
+        let scratch = Scratch::new();
+        let (lake, file) = (scratch.path(name), scratch.path("exported.duckdb"));
+        copy_tree(&source.lake, &lake);
+        copy_tree(&source.lake, &scratch.path(other));
+        sunlake(&lake, &["report"]).exits(0);
+        sunlake(&lake, &["export", "duckdb", text(&file), "--duckdb", text(&duckdb)]).exits(0);
+        let filings = rows(&commits(&lake)[0], "filings");
+        let count = |arguments: &[&str], table: &str| {
+            let sql = format!("SELECT count(*) FROM {table}");
+            let mut program = std::process::Command::new(&duckdb);
+            let ran = program.args(["-csv", "-noheader"]).args(arguments).args(["-c", &sql]).output();
+            String::from_utf8(ran.expect("duckdb").stdout).expect("UTF-8").trim().to_owned()
+        };
+        let views = lake.join("catalog/views.sql");
+        for table in ["filings", "filings_at(1)"] {
+            assert_eq!(count(&["-init", text(&views)], table), filings.to_string(), "{name}: {table}");
+        }
+        assert_eq!(count(&[text(&file)], "filings"), filings.to_string(), "{name}");
+    }
 }

@@ -184,13 +184,13 @@ fn a_served_demo_answers_the_request_that_it_prints() {
     let mut server = Sunlake::new(["serve", "--demo", "--listen", "127.0.0.1:0"]).start();
     let address = server.address().expect("an address");
     let mut greeting = String::new();
-    while !greeting.contains("docs  ") {
+    while !greeting.contains("try  ") {
         greeting.push_str(&server.line());
         greeting.push('\n');
     }
     assert!(greeting.contains("invented by sunlake"), "{greeting}");
-    assert!(greeting.contains(&format!("page  http://{address}/\n")), "{greeting}");
-    let key = greeting.lines().find_map(|line| line.strip_prefix("key   ")).expect("a key");
+    assert!(greeting.contains(&format!("page      http://{address}/\n")), "{greeting}");
+    let key = greeting.lines().find_map(|line| line.strip_prefix("key       ")).expect("a key");
     let request = format!("'http://{address}/v1/fl/businesses?q=SUNSHINE&limit=2'");
     assert!(greeting.contains(&format!("curl -H 'Authorization: Bearer {key}' {request}")), "{greeting}");
     let mut client = Connection::open(address).expect("a connection");

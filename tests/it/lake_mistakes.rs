@@ -176,6 +176,18 @@ fn files_of_a_query_that_cannot_be_are_named() {
 }
 
 #[test]
+fn nothing_is_left_of_a_file_of_rows_that_cannot_be_written() {
+    let scratch = Scratch::new();
+    let file = scratch.path("rows.csv");
+    let sql = format!("SELECT business_id, '{}' AS long FROM filings LIMIT 100", "x".repeat(5_000));
+    let save = || Sunlake::on(&source::small().lake, ["query", &sql]).args(["-o".as_ref(), file.as_os_str()]);
+    let limit = "trap '' XFSZ; ulimit -f 256; exec \"$@\"";
+    save().through(&["sh", "-c", limit, "sh"]).finish().exits(9).says("cannot write").says("rows.csv");
+    assert!(names(&scratch.path("")).is_empty());
+    save().finish().exits(0);
+}
+
+#[test]
 fn changes_of_a_lake_with_one_snapshot_say_that_there_is_nothing_earlier() {
     let changes = |arguments: &[&str]| {
         Sunlake::on(&source::small().lake, ["changes"]).args(arguments).finish().exits(0)
@@ -389,4 +401,16 @@ fn look_ups_of_a_misspelt_county_say_that_they_choose_nothing() {
     let done = run(&format!("{sample}[enrich]\nwhere = \"county = 'Miami Dade'\"\n"));
     let says = "looked up  none: `[enrich] where` chooses no business that is due\n";
     assert!(done.stdout.contains(says), "{}", done.shown());
+    assert!(done.stderr.contains(MISSPELT), "{}", done.shown());
+}
+
+const MISSPELT: &str = "hint: no row has county = 'Miami Dade'; did you mean 'Miami-Dade'?\n";
+
+#[test]
+fn an_export_of_a_misspelt_county_says_what_may_be_meant() {
+    let scratch = Scratch::new();
+    let folder = scratch.path("csv");
+    let export = Sunlake::on(&source::small().lake, ["export", "csv", "--where", "county = 'Miami Dade'"]);
+    let done = export.args([&folder]).finish().exits(0);
+    assert_eq!(done.stderr, MISSPELT, "{}", done.shown());
 }

@@ -32,9 +32,22 @@ fn the_search_and_the_reference_are_pages_that_run_only_their_own_script() {
         assert!(allowed.contains("script-src 'sha256-") && !allowed.contains("unsafe"), "{allowed}");
         assert_eq!(server.send("POST", target, &[]).status, 405);
     }
+    // As the report says, though the run was on another day.
+    let home = server.get_with("/", "").text();
+    assert!(home.contains(" businesses, as of 2026-03-20."), "{home}");
     assert_eq!(policy(&server.get("/v1/me")), "default-src 'none'; frame-ancestors 'none'");
     let markdown = server.get_with("/docs.md", "");
     assert_eq!(markdown.header("content-type"), Some("text/markdown; charset=utf-8"));
+}
+
+#[test]
+fn the_start_says_where_the_pages_are_and_what_is_served() {
+    let mut server = ApiServer::generous(source::small(), AGENCY);
+    let url = server.url();
+    let said: Vec<String> = (0..4).map(|_| server.process.line()).collect();
+    assert_eq!(said[..2], [format!("page      {url}/"), format!("docs      {url}/docs, {url}/openapi.json")]);
+    assert_eq!(said[2], "accounts  1");
+    assert!(said[3].starts_with("rows      ") && said[3].ends_with(", as of 2026-03-20"), "{said:?}");
 }
 
 #[test]

@@ -139,7 +139,9 @@ fn on_a_terminal_the_first_run_of_an_account_asks_before_it_starts_a_new_lake() 
         "{}",
         declined.shown()
     );
-    assert!(weather.proxy.log().len() <= 3, "{:?}", weather.proxy.targets());
+    let stopped = on_terminal("\u{3}").exits(5);
+    assert!(stopped.stdout.contains("was not started"), "{}", stopped.shown());
+    assert!(weather.proxy.log().len() <= 6, "{:?}", weather.proxy.targets());
     weather.assert_nothing_published();
     let accepted = on_terminal("y").exits(0);
     assert!(accepted.stdout.contains("Start this run?"), "{}", accepted.shown());
@@ -194,6 +196,22 @@ fn status_counts_the_days_that_are_wanted_and_new_values_wait_for_the_first_wind
     let done = weather.run(lines);
     assert!(!done.stderr.contains("never seen"), "{}", done.shown());
     assert_eq!(done.complete()["new_values"], serde_json::json!({}));
+}
+
+#[test]
+fn the_command_that_continues_a_run_of_a_day_to_come_has_its_day() {
+    let (scratch, day) = (Scratch::new(), "2100-03-19");
+    let bounded = format!("{}[budget]\nmax_requests = 8\n", source::sample_pipeline(7, 0.05));
+    let (pipeline, lake) = (scratch.file("ahead.toml", &bounded), scratch.lake());
+    let run = || Sunlake::on(&lake, ["run", "--today", day]).args([&pipeline]).finish().exits(5);
+    let (file, folder) = (pipeline.display(), lake.display());
+    let command = format!("sunlake run {file} --lake {folder} --today {day}\n");
+    let stopped = run();
+    assert!(stopped.stdout.contains(&format!("resume     {command}")), "{}", stopped.shown());
+    let status = sunlake(&lake, &["status"]).exits(0);
+    let next = format!("next       resume the unfinished run: {command}");
+    assert!(status.stdout.contains(&next), "{}", status.shown());
+    run();
 }
 
 #[test]

@@ -259,3 +259,16 @@ fn filings_are_sorted_newest_first_within_their_month_and_types_are_those_every_
         .collect();
     assert!(order.is_sorted(), "filings are out of order");
 }
+
+#[test]
+fn a_day_that_no_sample_has_is_refused_with_the_days_that_it_has() {
+    for day in ["0001-01-01", "1985-06-01", "2000-01-01", "9999-12-31"] {
+        let scratch = Scratch::new();
+        let done = Sunlake::run(&shipped("sample.toml"), &scratch.lake()).args(["--today", day]).finish();
+        let text = format!("the sample has no day {day}: its first is 2000-01-02, its last 9999-12-30");
+        done.exits(3).says(&text).says("--today");
+    }
+    let scratch = Scratch::new();
+    let pipeline = scratch.file("first.toml", &sample_pipeline(7, 0.05));
+    Sunlake::run(&pipeline, &scratch.lake()).args(["--today", "2000-01-02"]).finish().complete();
+}

@@ -24,7 +24,8 @@ while True:
     said += part
     if not is_answered and b"[y/N] " in said:
         is_answered = True
-        os.write(terminal, answer.encode() + b"\n")
+        # Ctrl-C is no line.
+        os.write(terminal, answer.encode() + (b"" if answer == "\x03" else b"\n"))
 _, status = os.waitpid(child, 0)
 sys.stdout.write(said.decode(errors="replace"))
 sys.exit(os.waitstatus_to_exitcode(status))

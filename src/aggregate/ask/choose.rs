@@ -1,7 +1,7 @@
 //! Chooses businesses by a condition in SQL; checks before the first request that SQL can run, by planning it over the
 //! lake's tables without rows.
 
-use crate::aggregate::dialect::{plan, rows};
+use crate::aggregate::dialect::{check_is_condition, plan, rows};
 use crate::aggregate::error::AggregateError;
 use crate::aggregate::order::in_order;
 use crate::aggregate::run::TABLE_PREFIX;
@@ -19,18 +19,19 @@ pub(crate) fn choose_businesses(condition: &str, tables: &SnapshotFiles) -> Resu
     if tables.get("filings").is_none_or(Vec::is_empty) {
         return Ok(Vec::new());
     }
-    let frame = rows(&choice(condition), tables).map_err(AggregateError::Condition)?;
+    let frame = rows(&choice(condition)?, tables).map_err(AggregateError::Condition)?;
     let ids = frame.column("business_id").and_then(|column| column.i64());
     let ids = ids.map_err(|error| AggregateError::Condition(error.into()))?;
     Ok(ids.iter().flatten().collect())
 }
 
 /// The query of the ids that a condition chooses.
-fn choice(condition: &str) -> String {
+fn choice(condition: &str) -> Result<String, AggregateError> {
+    check_is_condition(condition).map_err(AggregateError::Condition)?;
     // The line break keeps a comment in the condition from hiding the bracket.
-    format!(
+    Ok(format!(
         "SELECT business_id FROM filings WHERE (\n{condition}\n) ORDER BY filed_date DESC, business_id DESC"
-    )
+    ))
 }
 
 /// Plans aggregates, each given by its name and SQL, over tables without rows.
@@ -46,7 +47,7 @@ pub(crate) fn check_aggregates(aggregates: &[(String, String)]) -> Result<(), Ag
 
 /// Plans the choice of businesses from tables without rows.
 pub(crate) fn check_condition(condition: &str) -> Result<(), AggregateError> {
-    plan(&choice(condition), &NoRows::default()).map(drop).map_err(AggregateError::Condition)
+    plan(&choice(condition)?, &NoRows::default()).map(drop).map_err(AggregateError::Condition)
 }
 
 /// All tables of the lake, and the aggregates planned so far, without rows.
@@ -124,6 +125,14 @@ mod tests {
         assert!(matches!(check("SELECT kounty FROM filings"), Err(AggregateError::Sql { .. })));
         assert!(matches!(check("SELECT county FROM filing"), Err(AggregateError::MissingTable { .. })));
         assert!(matches!(check_condition("countyx = 3"), Err(AggregateError::Condition(_))));
+        for several in
+            ["1=1) OR (1=1", "TRUE) ORDER BY name LIMIT 3 --", "TRUE; SELECT 1", "TRUE ORDER BY name", ""]
+        {
+            let error = check_condition(several).expect_err(several);
+            assert!(matches!(error, AggregateError::Condition(_)), "{several}: {error}");
+        }
+        let error = check_condition("1=1) OR (1=1").expect_err("two conditions").to_string();
+        assert_eq!(error, "`where` cannot run: it is more than one condition: it continues with )");
         assert!(
             check_condition("county = 'Orange' AND business_id NOT IN (SELECT business_id FROM details)")
                 .is_ok()

@@ -41,4 +41,5 @@ mod value;
 pub use functions::sql_functions;
 pub(super) use plan::{plan, rows, tables_named};
 pub use refusal::Refusal;
+pub(super) use statement::check_is_condition;
 pub(crate) use statement::compared_texts;

@@ -7,7 +7,7 @@ use sqlparser::ast::{BinaryOperator, Expr, ObjectName, Query, Statement, Value, 
 use sqlparser::dialect::{Dialect, GenericDialect};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError, ParserOptions};
-use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, TokenizerError};
 use std::any::TypeId;
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -17,6 +17,7 @@ use std::ops::ControlFlow;
 const BEGINNINGS: [&str; 3] = ["SELECT", "WITH", "FROM"];
 const CHANGING: [&str; 8] = ["ALTER", "CREATE", "DELETE", "DROP", "INSERT", "MERGE", "TRUNCATE", "UPDATE"];
 const SUCH_AS: &str = "such as: SELECT name FROM filings WHERE county = 'Duval' LIMIT 10";
+const SUCH_CONDITIONS: &str = "such as: county = 'Duval' AND listed";
 /// Operators of a query. The SQL engine takes minutes and gigabytes for a few thousand comparisons, and a tree that deep can end the
 /// program.
 const MAX_OPERATORS: usize = 1000;
@@ -57,30 +58,57 @@ const FORMS: [(&str, &str); 3] = [
 
 /// The query of a text.
 pub(super) fn parsed(sql: &str) -> Result<Query> {
-    let tokens = Tokenizer::new(&GenericDialect, sql).tokenize_with_location();
-    let known = tokens.as_deref().unwrap_or_default();
-    mistake(sql, known)?;
-    bounded(known)?;
-    let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
-    let dialect = Bounded { left: Cell::new(MAX_BEGUN_OF_SHORT + MAX_BEGUN * known.len()) };
-    let parser = Parser::new(&dialect).with_options(options);
-    let statements = tokens
-        .map_err(ParserError::from)
-        .and_then(|tokens| on_large_stack(|| parser.with_tokens_with_locations(tokens).parse_statements()));
-    let mut statements = match statements {
-        Ok(statements) => statements.into_iter(),
-        Err(ParserError::RecursionLimitExceeded) => return too_deep(),
-        Err(error) => {
-            let text = error.to_string();
-            let reason = text.lines().next().unwrap_or_default().trim_start_matches("sql parser error: ");
-            let form = FORMS.iter().find(|(part, _)| reason.contains(part)).map_or(SUCH_AS, |(_, form)| form);
-            return wrong(reason, form);
-        }
-    };
+    let tokens = tokens_of(sql);
+    mistake(sql, tokens.as_deref().unwrap_or_default())?;
+    let mut statements = read(tokens, SUCH_AS, |mut parser| parser.parse_statements())?.into_iter();
     match (statements.next(), statements.next()) {
         (Some(Statement::Query(query)), None) => Ok(*query),
         (_, Some(_)) => wrong("it has more than one statement", "ask one query at a time"),
         _ => wrong("it is no query", SUCH_AS),
+    }
+}
+
+/// Fails if a text is not one condition. Without this, one with brackets of its own could become another query.
+pub(in crate::aggregate) fn check_is_condition(sql: &str) -> Result<()> {
+    let rest = read(tokens_of(sql), SUCH_CONDITIONS, |mut parser| {
+        parser.parse_expr()?;
+        Ok(parser.next_token().token)
+    })?;
+    match rest {
+        Token::EOF => Ok(()),
+        other => wrong(format!("it is more than one condition: it continues with {other}"), SUCH_CONDITIONS),
+    }
+}
+
+type Tokens = Result<Vec<TokenWithSpan>, TokenizerError>;
+
+fn tokens_of(sql: &str) -> Tokens {
+    Tokenizer::new(&GenericDialect, sql).tokenize_with_location()
+}
+
+/// What the parser makes of a text. `such_as` is the hint where the parser gives no better one.
+fn read<T>(
+    tokens: Tokens,
+    such_as: &str,
+    parse: impl FnOnce(Parser<'_>) -> Result<T, ParserError>,
+) -> Result<T> {
+    let known = tokens.as_deref().unwrap_or_default();
+    bounded(known)?;
+    let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
+    let dialect = Bounded { left: Cell::new(MAX_BEGUN_OF_SHORT + MAX_BEGUN * known.len()) };
+    let parser = Parser::new(&dialect).with_options(options);
+    let made = tokens
+        .map_err(ParserError::from)
+        .and_then(|tokens| on_large_stack(|| parse(parser.with_tokens_with_locations(tokens))));
+    match made {
+        Ok(made) => Ok(made),
+        Err(ParserError::RecursionLimitExceeded) => too_deep(),
+        Err(error) => {
+            let text = error.to_string();
+            let reason = text.lines().next().unwrap_or_default().trim_start_matches("sql parser error: ");
+            let form = FORMS.iter().find(|(part, _)| reason.contains(part)).map_or(such_as, |(_, form)| form);
+            wrong(reason, form)
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! `export`: a snapshot as text files, as a DuckDB file; snapshots as a Delta table, as a DuckLake catalogue.
 
 use super::ask::in_duckdb::with_duckdb;
+use super::ask::query::hint_at_condition;
 use crate::aggregate::choose_businesses;
 use crate::cli::args::{CsvFlags, DeltaFlags, DuckdbFlags, DucklakeFlags, ExportCommand, SnapshotName};
 use crate::cli::context::open_lake::{open_lake, snapshot_number};
-use crate::cli::exit::CommandError;
+use crate::cli::exit::{self, CommandError};
 use crate::cli::output::words::{count, snapshots};
 use crate::cli::session::Session;
 use crate::export::csv::export_csv;
@@ -43,7 +44,11 @@ fn csv(session: &Session<'_>, lake: &Lake, flags: &CsvFlags) -> Result<u8, Comma
             writeln!(text, "{}: {}", file.path.display(), count(file.rows, "row"))?;
         }
         writeln!(text, "{} of snapshot {}", count(files.len() as u64, "table"), commit.snapshot)
-    })
+    })?;
+    if let Some(condition) = condition {
+        hint_at_condition(session, condition, what.snapshot);
+    }
+    Ok(exit::DONE)
 }
 
 /// The businesses for which a condition is true.

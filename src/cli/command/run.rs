@@ -1,5 +1,6 @@
 //! `run` and `plan`: selects the source, stops on a signal, and reports the result.
 
+use super::ask::query::hint_at_condition;
 use super::first_run::{confirm, needs_confirmation};
 use super::run_text;
 use crate::cli::context::api_access::Access;
@@ -11,7 +12,7 @@ use crate::cli::output::error_text::with_causes;
 use crate::cli::output::metrics_file;
 use crate::cli::output::words::lines;
 use crate::cli::session::{Session, Signals};
-use crate::client::{Ledger, StopSwitch};
+use crate::client::{Ledger, Stop, StopSwitch};
 use crate::contract::account::Remaining;
 use crate::lake::{CLOUD_VARIABLES, Lake};
 use crate::pipeline::config::file::Pipeline;
@@ -73,11 +74,12 @@ pub(crate) async fn run(
     write_metrics(session, metrics_file, &summary, locked(&facts).left.take());
     let place = run_text::Place {
         report: report_of(&lake),
-        again: &session.run_command(named.unwrap_or(Path::new(&pipeline.spec.name))),
+        again: &session.run_command(named.unwrap_or(Path::new(&pipeline.spec.name)), summary.today),
         is_invented: reads_sample(session, pipeline)?,
         lake_flag: &session.lake_flag(),
     };
     session.report(&summary, |text| run_text::run(text, &summary, &place))?;
+    hint_at_look_ups(session, pipeline);
     Ok(summary.exit_code)
 }
 
@@ -97,8 +99,18 @@ pub(crate) async fn plan(session: &Session<'_>, named: Option<&Path>) -> Result<
         return Err(error.with_hint(format!("run it: `sunlake run {}`", pipeline.spec.name)));
     }
     let lake = open_lake(session)?;
-    let price = Job::new(session, &pipeline).price(&lake).await?;
-    session.report(&price, |text| run_text::price(text, &price))
+    let price = Job::new(session, &pipeline).price(&lake, &stop_of_requests()?).await?;
+    session.report(&price, |text| run_text::price(text, &price))?;
+    hint_at_look_ups(session, &pipeline);
+    Ok(exit::DONE)
+}
+
+/// Says what the condition of look-ups may have meant by a text that no row has.
+fn hint_at_look_ups(session: &Session<'_>, pipeline: &Pipeline) {
+    let condition = pipeline.spec.enrich.as_ref().and_then(|enrich| enrich.condition.as_deref());
+    if let Some(condition) = condition {
+        hint_at_condition(session, condition, None);
+    }
 }
 
 impl<'a> Job<'a> {
@@ -118,12 +130,13 @@ impl<'a> Job<'a> {
 
     /// Reads the API.
     async fn read(&self, lake: &Lake, yes: bool) -> Result<RunSummary, CommandError> {
+        let stop = stop_of_requests()?;
         if !yes && needs_confirmation(self.session, self.pipeline, lake)? {
-            let price = self.price(lake).await?;
-            confirm(&lines(|text| run_text::price(text, &price)), lake)?;
+            let price = self.price(lake, &stop).await?;
+            confirm(&lines(|text| run_text::price(text, &price)), lake, &stop).await?;
         }
         let summary = self
-            .with_source(lake, async |context, api| {
+            .with_source(lake, &stop, async |context, api| {
                 Ok(crate::pipeline::run(self.pipeline, context, api).await?)
             })
             .await?;
@@ -149,15 +162,18 @@ impl<'a> Job<'a> {
         Ok(imported.map_err(|error| self.pipeline.with_file(error))?)
     }
 
-    async fn price(&self, lake: &Lake) -> Result<Price, CommandError> {
-        self.with_source(lake, async |context, api| Ok(estimate::price(self.pipeline, context, api).await?))
-            .await
+    async fn price(&self, lake: &Lake, stop: &Stop) -> Result<Price, CommandError> {
+        self.with_source(lake, stop, async |context, api| {
+            Ok(estimate::price(self.pipeline, context, api).await?)
+        })
+        .await
     }
 
-    /// Runs `work` with the source of the pipeline, and stops it on a signal. Starts the embedded API if the pipeline reads it.
+    /// Runs `work` with the source of the pipeline, which `stop` ends. Starts the embedded API if the pipeline reads it.
     async fn with_source<T>(
         &self,
         lake: &Lake,
+        stop: &Stop,
         work: impl AsyncFnOnce(&RunContext, &ApiContext) -> Result<T, CommandError>,
     ) -> Result<T, CommandError> {
         let Session { world, log, today, .. } = *self.session;
@@ -175,11 +191,9 @@ impl<'a> Job<'a> {
                 (SourceKind::Account, source, state_dir(self.session, lake), Some(access))
             }
         };
-        let (switch, stop) = StopSwitch::new();
-        stop_on_signals(Some(switch))?;
         let shown = log.bar.start();
         let context = self.context(lake, kind)?;
-        let api = ApiContext { state_dir, source, stop };
+        let api = ApiContext { state_dir, source, stop: stop.clone() };
         let result = work(&context, &api).await.map_err(|error| self.with_context(error, access.as_ref()));
         drop(shown);
         if access.is_some() {
@@ -236,6 +250,13 @@ impl<'a> Job<'a> {
 
 fn locked(facts: &Mutex<Facts>) -> MutexGuard<'_, Facts> {
     facts.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The stop of all requests of a command, from its estimate to its run: a signal sets it.
+fn stop_of_requests() -> Result<Stop, CommandError> {
+    let (switch, stop) = StopSwitch::new();
+    stop_on_signals(Some(switch))?;
+    Ok(stop)
 }
 
 /// The first signal stops the requests; the next ends the process, which loses nothing that was committed. An import has no requests and no

@@ -6,12 +6,13 @@ use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake, way_t
 use crate::cli::context::secret::warn_if_readable;
 use crate::cli::context::usage_place::usage_place;
 use crate::cli::exit::{self, CommandError};
-use crate::cli::output::words::print;
+use crate::cli::output::words::{lines, number, print};
 use crate::cli::session::{Session, Signals};
 use crate::serve::{
-    AccountsSource, ConnectionLimits, DEFAULT_LINGER, IndexSource, Origins, ServeConfig, ServeError, Server,
-    TlsFiles, UsagePlace,
+    AccountsSource, ConnectionLimits, DEFAULT_LINGER, IndexSource, Opened, Origins, ServeConfig, ServeError,
+    Server, TlsFiles, UsagePlace, reachable,
 };
+use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::pin::pin;
@@ -59,6 +60,8 @@ pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> 
     };
     let mut signals = Signals::listen()?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };
+    let own_url = format!("{scheme}://{}", reachable(address));
+    let url = arguments.public_url.as_deref().unwrap_or(&own_url).trim_end_matches('/');
     let mut stopped = pin!(async move { signals.next().await });
     let server = tokio::select! {
         opened = Server::open(listener, config) => opened?,
@@ -69,13 +72,23 @@ pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> 
     let mut serving = pin!(server.run(ready, stopped));
     tokio::select! {
         ended = &mut serving => return Ok(ended.map(|()| exit::DONE)?),
-        Ok(()) = is_ready => {
-            let greeting = demo.as_ref().map(|demo| demo.greeting(scheme, address)).unwrap_or_default();
-            print(&format!("listening {scheme}://{address}\n{greeting}"))?;
+        Ok(opened) = is_ready => {
+            let of_demo = demo.as_ref().map(|demo| demo.greeting(url)).unwrap_or_default();
+            print(&format!("listening {scheme}://{address}\n{}{of_demo}", greeting(url, opened)))?;
         }
     }
     serving.await?;
     Ok(exit::DONE)
+}
+
+/// What people want to know at the start. A program reads the line before.
+fn greeting(url: &str, Opened { accounts, rows, day }: Opened) -> String {
+    lines(|text| {
+        writeln!(text, "page      {url}/")?;
+        writeln!(text, "docs      {url}/docs, {url}/openapi.json")?;
+        writeln!(text, "accounts  {}", number(accounts as u64))?;
+        writeln!(text, "rows      {}, as of {day}", number(rows as u64))
+    })
 }
 
 /// Warns when keys would cross a network as they are: no TLS here, and no word of a proxy that has it.

@@ -3,7 +3,9 @@
 use crate::cli::context::open_lake::no_snapshot;
 use crate::cli::output::words::{count, noun, number, snapshots};
 use crate::contract::eastern::instant;
+use crate::contract::escape::pattern_of;
 use crate::contract::hint::MAKE_SNAPSHOT;
+use crate::export::described::quoted;
 use crate::lake::{
     Commit, DiffKind, Example, Lake, Pruning, SnapshotDiff, SnapshotEntry, SnapshotState, TableManifest,
 };
@@ -116,7 +118,8 @@ pub(super) fn shown(text: &mut String, lake: &Lake, entry: &SnapshotEntry, commi
         if folder.starts_with(lake.root()) {
             writeln!(
                 text,
-                "try        duckdb -c \"SELECT count(*) FROM '{path}/filings/**/*.parquet' WHERE listed\""
+                "try        duckdb -c \"SELECT count(*) FROM {} WHERE listed\"",
+                quoted(&format!("{}/filings/**/*.parquet", pattern_of(&path.to_string())))
             )?;
         } else {
             writeln!(

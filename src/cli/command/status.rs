@@ -147,10 +147,10 @@ fn runs(text: &mut String, status: &LakeStatus) -> fmt::Result {
 /// What to do next, and why.
 fn next(status: &LakeStatus, session: &Session<'_>) -> Option<String> {
     let newest = status.runs.iter().find(|run| run.is_of_pipeline)?;
-    let command = |pipeline: &str| session.run_command(Path::new(pipeline));
-    let run = command(&newest.pipeline_file);
+    let command = |pipeline: &str, day| session.run_command(Path::new(pipeline), day);
+    let run = command(&newest.pipeline_file, newest.today);
     let of_days = status.runs.iter().find(|run| run.is_of_pipeline && run.reads_days);
-    let read_days = command(&of_days.unwrap_or(newest).pipeline_file);
+    let read_days = command(&of_days.unwrap_or(newest).pipeline_file, newest.today.max(session.today));
     // What an import lacks comes with later files.
     let is_behind = of_days.is_some() && status.days_complete < status.days_wanted;
     let is_old = status.newest_complete.is_some_and(|day| day < session.today);

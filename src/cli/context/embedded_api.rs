@@ -5,6 +5,7 @@ use crate::client::ApiKey;
 use crate::pipeline::Source;
 use crate::pipeline::config::spec::SampleSource;
 use crate::pipeline::sample_lake::{SampleLakeError, sample_limits, write_sample_lake};
+use crate::sample::SAMPLE_DAYS;
 use crate::serve::{
     Accounts, AccountsSource, ConnectionLimits, IndexSource, LimitOverride, Origins, ServeConfig, ServeError,
     Server, UsagePlace,
@@ -92,6 +93,13 @@ impl EmbeddedApi {
 
 /// A folder with the lake of a sample as of `today`, which ends when it is dropped.
 pub(crate) async fn sample_folder(sample: SampleSource, today: Date) -> Result<TempDir, CommandError> {
+    if !SAMPLE_DAYS.contains(&today) {
+        let (first, last) = (SAMPLE_DAYS.start(), SAMPLE_DAYS.end());
+        let error = CommandError::Settings(format!(
+            "the sample has no day {today}: its first is {first}, its last {last}"
+        ));
+        return Err(error.with_hint("give a day between them with --today"));
+    }
     let folder = tempfile::tempdir().map_err(io("no temporary folder for the sample"))?;
     let root = folder.path().to_owned();
     let written = tokio::task::spawn_blocking(move || write_sample_lake(&root, &sample, today));

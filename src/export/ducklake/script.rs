@@ -6,6 +6,7 @@ use super::super::replaceable::snapshot_table;
 use super::life::{FileLife, Life, TableLife};
 use super::shape::MONTH;
 use super::versions::{Versions, versions};
+use crate::contract::escape::escaped;
 use crate::lake::{Commit, Lake};
 use std::fmt::{self, Write};
 
@@ -30,7 +31,8 @@ fn script(lake: &Lake, newest: &Commit, all: &Versions) -> String {
     text_of(|text| {
         writeln!(
             text,
-            "-- A DuckLake 1.0 catalogue of {lake} up to snapshot {}: no row is copied.",
+            "-- A DuckLake 1.0 catalogue of {} up to snapshot {}: no row is copied.",
+            escaped(&lake.to_string(), &[]),
             newest.snapshot
         )?;
         writeln!(text, "-- Make it in a new file:  duckdb florida.ducklake < ducklake.sql")?;

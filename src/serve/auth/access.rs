@@ -6,7 +6,7 @@ use crate::contract::eastern::eastern_day;
 use crate::contract::plan::PlanLimits;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -83,6 +83,11 @@ impl Accounts {
             keys.remove(digest.as_bytes());
         }
         Self { keys }
+    }
+
+    /// The number of accounts that have a key.
+    pub(crate) fn count(&self) -> usize {
+        self.keys.values().map(|caller| &caller.account.name).collect::<HashSet<_>>().len()
     }
 
     /// The caller of a key; `None` when it is unknown or has expired. How long the look-up takes says something about the digest of what was

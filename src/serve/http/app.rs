@@ -3,7 +3,6 @@
 use super::host_guard::HostGuard;
 use super::request_id::RequestIds;
 use super::response::{HttpResponse, response, with_header};
-use crate::contract::eastern::eastern_day;
 use crate::contract::error::{ErrorBody, Message};
 use crate::contract::query::cut;
 use crate::lake::INVENTED;
@@ -104,7 +103,7 @@ impl Site {
     fn home(&self) -> Page {
         let served = self.service.index().map(|index| Served {
             rows: index.rows(),
-            day: eastern_day(index.updated_at),
+            day: index.day,
             is_sample: index.is_invented,
             has_report: self.report.load().is_some(),
         });

@@ -11,6 +11,7 @@ use super::name_order::NameOrder;
 use super::packed_row::{Layout, flag};
 use crate::contract::business::{ACTIVE, Officer};
 use crate::contract::county::{FLORIDA_COUNTIES, county_key};
+use crate::contract::eastern::eastern_day;
 use crate::contract::reference::{EntityType, Industries, Sector};
 use crate::table::DetailRow;
 use hashbrown::HashMap;
@@ -98,6 +99,7 @@ impl IndexBuilder {
             || NameOrder::sorted(&columns.uncoded.names, &columns.packed_rows, columns.layout.bits),
             || (by_id(&columns, rows), by_document(&columns, rows), Tally::of(&columns)),
         );
+        let updated_at = self.updated_at.unwrap_or(Timestamp::UNIX_EPOCH);
         Ok(Index {
             by_id: by_id?,
             by_document,
@@ -110,7 +112,8 @@ impl IndexBuilder {
             changes: self.changes.sorted(),
             county_names: self.counties,
             industries,
-            updated_at: self.updated_at.unwrap_or(Timestamp::UNIX_EPOCH),
+            updated_at,
+            day: eastern_day(updated_at),
             identity: self.identity,
             is_invented: false,
             snapshot: None,

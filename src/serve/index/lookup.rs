@@ -88,6 +88,8 @@ pub(crate) struct Index {
     pub(crate) county_names: Vec<CountyName>,
     pub(crate) industries: Industries,
     pub(crate) updated_at: Timestamp,
+    /// The Eastern day that the rows are of: of the snapshot, if it has a commit, else of the newest observation.
+    pub(crate) day: Date,
     /// Digest of the snapshot: the same in every process that serves these rows.
     pub(crate) identity: [u8; 32],
     /// Whether the rows are a sample.

@@ -11,7 +11,7 @@ use maud::html;
 pub(crate) struct Served {
     /// Number of businesses.
     pub(crate) rows: usize,
-    /// Eastern day of the newest observation.
+    /// Eastern day of the snapshot.
     pub(crate) day: Date,
     pub(crate) is_sample: bool,
     pub(crate) has_report: bool,

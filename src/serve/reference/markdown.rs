@@ -80,8 +80,8 @@ batches, every answer JSON, 64 KiB a message at most. The key is the same, in th
 one, the handshake and its notification too. Versions: 2025-03-26, 2025-06-18 and 2025-11-25 with `initialize`, 2026-07-28
 without.
 
-A tool takes the parameters of its endpoint as arguments: numbers as numbers, everything else as text, `id` as either. Leave
-an optional argument out; null is an error. The text of a result is the body of the endpoint's answer.
+A tool takes the parameters of its endpoint as arguments: numbers as numbers, everything else as text, `id` as either. An
+argument that is null counts as absent. The text of a result is the body of the endpoint's answer.
 `structuredContent` is the same as JSON.
 
 | error | answer |
@@ -214,6 +214,11 @@ mod tests {
         for param in PARAMETERS {
             assert!(text.contains(&format!("| `{}` |", param.name)), "{}", param.name);
         }
+    }
+
+    #[test]
+    fn null_is_absent_as_the_program_takes_it() {
+        assert!(page("").contains("argument that is null counts as absent."));
     }
 
     #[test]

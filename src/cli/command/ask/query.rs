@@ -11,10 +11,10 @@ use crate::cli::exit::{self, CommandError};
 use crate::cli::output::words::print_bytes;
 use crate::cli::session::Session;
 use crate::contract::escape::{escaped, on_one_line};
+use crate::export::write_new;
 use crate::lake::{Commit, Lake};
 use crate::pipeline::PipelineError;
 use serde_json::Value;
-use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::path::Path;
 use tempfile::NamedTempFile;
@@ -42,14 +42,28 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
     }
     let question = Question { sql, snapshot: arguments.snapshot };
     let has_found = answer(session, &question, arguments.format, arguments.output.as_deref())?;
-    if !session.common.quiet {
-        let rows = |sql| rows_of(session, &Question { sql, ..question }).ok();
-        for hint in hints(&question.sql, has_found, &rows) {
-            // The rows are on stdout: a program that reads them is not disturbed.
-            let _ = writeln!(io::stderr(), "hint: {}", escaped(&on_one_line(&hint), &[]));
-        }
-    }
+    say_hints(session, &question, has_found);
     Ok(exit::DONE)
+}
+
+/// Says what a condition on filings may have meant by a text that no row has.
+pub(crate) fn hint_at_condition(session: &Session<'_>, condition: &str, snapshot: Option<SnapshotName>) {
+    let sql = format!("SELECT business_id FROM filings WHERE (\n{condition}\n) LIMIT 1");
+    let question = Question { sql, snapshot };
+    if let Ok(rows) = rows_of(session, &question) {
+        say_hints(session, &question, !rows.is_empty());
+    }
+}
+
+fn say_hints(session: &Session<'_>, question: &Question, has_found: bool) {
+    if session.common.quiet {
+        return;
+    }
+    let rows = |sql| rows_of(session, &Question { sql, snapshot: question.snapshot }).ok();
+    for hint in hints(&question.sql, has_found, &rows) {
+        // The rows are on stdout: a program that reads them is not disturbed.
+        let _ = writeln!(io::stderr(), "hint: {}", escaped(&on_one_line(&hint), &[]));
+    }
 }
 
 /// The text of a file, without the byte order mark that some editors write.
@@ -161,11 +175,9 @@ fn refuse_terminal(format: RowFormat, output: Option<&Path>) -> Result<(), Comma
 /// Prints, or writes a file that is not there yet.
 fn put(rows: &[u8], output: Option<&Path>) -> Result<(), CommandError> {
     let Some(path) = output else { return print_bytes(rows) };
-    let failed = |source: io::Error| match source.kind() {
-        ErrorKind::AlreadyExists => CommandError::Settings(format!("{} is there already", path.display()))
-            .with_hint("name another file, or delete this one"),
-        _ => CommandError::Io(format!("cannot write {}", path.display()), source),
-    };
-    let mut file = File::create_new(path).map_err(failed)?;
-    file.write_all(rows).and_then(|()| file.sync_all()).map_err(failed)
+    if write_new(path, rows, 0o666)? {
+        return Ok(());
+    }
+    let error = CommandError::Settings(format!("{} is there already", path.display()));
+    Err(error.with_hint("name another file, or delete this one"))
 }

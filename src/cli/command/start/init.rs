@@ -5,12 +5,10 @@ use crate::cli::context::folder::require_folder_or_nothing;
 use crate::cli::exit::CommandError;
 use crate::cli::output::words::count;
 use crate::cli::session::Session;
+use crate::export::write_new;
 use crate::pipeline::config::built_in::{AGGREGATES, BuiltIn, PIPELINES, RECIPES, SCHEMAS};
 use serde_json::json;
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 const PIPELINES_FOLDER: &str = "pipelines";
@@ -59,16 +57,8 @@ fn recipe(schedule: Schedule) -> &'static [&'static str] {
 
 /// Writes a file, and returns false if there is one, which stays as it is. A script stays executable.
 fn write(path: &Path, (_, text): &BuiltIn) -> Result<bool, CommandError> {
-    let failed = |source| CommandError::Io(format!("cannot write {}", path.display()), source);
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
     let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
-    match OpenOptions::new().write(true).create_new(true).mode(mode).open(path) {
-        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| true).map_err(failed),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(failed(error)),
-    }
+    Ok(write_new(path, text.as_bytes(), mode)?)
 }
 
 /// The commands to type. The recipe is named as seen from the folder, which they enter first.

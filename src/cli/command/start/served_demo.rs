@@ -11,7 +11,6 @@ use crate::pipeline::config::file::Pipeline;
 use crate::serve::{Accounts, AccountsSource, IndexSource, KeyFile, KeyRequest, UsagePlace};
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt::Write;
-use std::net::SocketAddr;
 use tempfile::TempDir;
 
 const ACCOUNT: &str = "demo";
@@ -46,25 +45,19 @@ impl ServedDemo {
         )
     }
 
-    /// The key, and a request to copy. `scheme` and `address` are the server's.
-    pub(crate) fn greeting(&self, scheme: &str, address: SocketAddr) -> String {
+    /// The key, and a request to copy to the server at `url`.
+    pub(crate) fn greeting(&self, url: &str) -> String {
         let key = self.key.expose_secret();
-        let host =
-            if address.ip().is_unspecified() { "127.0.0.1".to_owned() } else { address.ip().to_string() };
-        let host = if address.is_ipv6() && host.contains(':') { format!("[{host}]") } else { host };
-        let url = format!("{scheme}://{host}:{}", address.port());
         lines(|text| {
             writeln!(
                 text,
                 "\nThe sample, invented by sunlake: no business in it exists. The key ends with this server.\n"
             )?;
-            writeln!(text, "key   {key}")?;
+            writeln!(text, "key       {key}")?;
             writeln!(
                 text,
-                "try   curl -H 'Authorization: Bearer {key}' '{url}/v1/fl/businesses?q=SUNSHINE&limit=2'"
-            )?;
-            writeln!(text, "page  {url}/")?;
-            writeln!(text, "docs  {url}/docs, {url}/openapi.json")
+                "try       curl -H 'Authorization: Bearer {key}' '{url}/v1/fl/businesses?q=SUNSHINE&limit=2'"
+            )
         })
     }
 }
