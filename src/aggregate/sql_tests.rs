@@ -54,6 +54,51 @@ fn what_polars_answered_in_another_sense_has_its_own() {
     }
 }
 
+/// The keys of each side had the value of both, or no column.
+#[test]
+fn a_join_with_using_has_one_column_of_both_sides_and_one_of_each() {
+    let sides = "(SELECT 1 AS k, 10 AS a UNION ALL SELECT 2, 20) f {} JOIN (SELECT 1 AS k, 5 AS b UNION ALL SELECT 3, 7) g USING (k)";
+    let third = "(SELECT 3 AS k, 8 AS c UNION ALL SELECT 4, 9) h USING (k)";
+    for (how, select, answer) in [
+        ("INNER", "*", "1|10|5"),
+        ("LEFT", "*", "1|10|5 2|20|null"),
+        ("RIGHT", "*", "1|10|5 3|null|7"),
+        ("FULL", "*", "1|10|5 2|20|null 3|null|7"),
+        ("INNER", "k, f.k, g.k", "1|1|1"),
+        ("LEFT", "k, f.k, g.k", "1|1|1 2|2|null"),
+        ("RIGHT", "k, f.k, g.k", "1|1|1 3|null|3"),
+        ("FULL", "k, f.k, g.k", "1|1|1 2|2|null 3|null|3"),
+        ("FULL", "f.*, g.*", "1|10|1|5 2|20|null|null null|null|3|7"),
+        ("FULL", "* EXCLUDE (k)", "10|5 20|null null|7"),
+        ("FULL", "g.k + f.a", "11 null null"),
+        ("SEMI", "*", "1|10"),
+        ("ANTI", "k, f.k", "2|2"),
+    ] {
+        let sql = format!("SELECT {select} FROM {} ORDER BY k", sides.replace("{}", how));
+        assert_eq!(asked(&sql), answer, "{sql}");
+    }
+    let outer = sides.replace("{}", "FULL");
+    for (sql, answer) in [
+        (
+            format!("SELECT k, f.k, g.k, h.k FROM {outer} FULL JOIN {third} ORDER BY k"),
+            "1|1|1|null 2|2|null|null 3|null|3|3 4|null|null|4",
+        ),
+        (format!("SELECT * FROM {outer} RIGHT JOIN {third} ORDER BY k"), "3|null|7|8 4|null|null|9"),
+        (format!("SELECT count(*) FROM {outer} WHERE f.k IS NULL"), "1"),
+        ("SELECT g.* FROM (SELECT 1 AS k) f RIGHT JOIN (SELECT 2 AS k) g USING (k)".to_owned(), "2"),
+        (format!("SELECT k, count(*) FROM {outer} GROUP BY k ORDER BY k"), "1|1 2|1 3|1"),
+        (
+            "SELECT count(d.filed_date) = count(*), min(filed_date = f.filed_date) FROM filings f JOIN days d USING (filed_date)"
+                .to_owned(),
+            "true|true",
+        ),
+    ] {
+        assert_eq!(asked(&sql), answer, "{sql}");
+    }
+    let said = asked(&format!("SELECT f.k, count(*) FROM {outer} GROUP BY k"));
+    assert!(said.starts_with("k is selected from groups"), "{said}");
+}
+
 #[test]
 fn what_has_no_plan_is_refused_with_a_form_or_is_for_another_program() {
     for (sql, says) in [

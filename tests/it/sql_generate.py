@@ -154,6 +154,10 @@ class G:
             both=[(n,k) for n,k in T[t].items() if T[u].get(n)==k]
             pairs=[(x,y) for x,kx in a for y,ky in b if kx==ky and kx in 'tiD']
             on=[]
+            keys=[(n,k) for n,k in both if k in 'tiD']
+            if keys and s.p(.25):
+                n,k=r.choice(keys)
+                return (f"{t} a {join} {u} b USING ({n})",(a if join in('SEMI JOIN','ANTI JOIN') else a+b)+[(n,k)])
             if both and s.p(.75):
                 n=r.choice(both)[0]; on.append(f"a.{n} = b.{n}")
             elif pairs: x,y=r.choice(pairs); on.append(f"{x} = {y}")

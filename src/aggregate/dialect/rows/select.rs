@@ -99,7 +99,7 @@ impl Selection<'_> {
         let mut outputs: Vec<(String, Node)> = Vec::new();
         // `FROM filings` alone.
         if self.select.projection.is_empty() {
-            outputs.extend(self.columns.iter().map(|column| (column.name.clone(), column.node())));
+            outputs.extend(self.stars(None, &WildcardAdditionalOptions::default())?);
         }
         for item in &self.select.projection {
             let (expr, name) = match item {
@@ -198,7 +198,7 @@ impl Selection<'_> {
 
     /// The columns of a `*`.
     fn stars(&self, table: Option<&str>, options: &WildcardAdditionalOptions) -> Result<Vec<(String, Node)>> {
-        let is_of = |column: &&Column| table.is_none_or(|table| is_same(&column.table, table));
+        let is_of = |column: &&Column| column.is_of(table);
         let without = without(options)?;
         if let Some(table) = table
             && !self.columns.iter().any(|column| is_of(&column))
@@ -222,7 +222,7 @@ impl Selection<'_> {
         let mut columns = Vec::new();
         for (name, node) in &clauses.outputs {
             let id = self.ids.of(node, &mut steps);
-            columns.push(Column { table: String::new(), name: name.clone(), id, kind: node.kind() });
+            columns.push(Column::new(name.clone(), id, node.kind()));
         }
         let placed = |node: &Node| clauses.outputs.iter().position(|(_, output)| output == node);
         let mut order = clauses.order;
