@@ -99,6 +99,30 @@ fn a_join_with_using_has_one_column_of_both_sides_and_one_of_each() {
     assert!(said.starts_with("k is selected from groups"), "{said}");
 }
 
+/// An alias came before the column of its name everywhere in ORDER BY, and the first of two aliases before the last.
+#[test]
+fn an_alias_is_sorted_by_where_it_is_alone_and_inside_of_an_expression_the_column_is() {
+    let table = "(SELECT 'a' AS k, 5 AS x UNION ALL SELECT 'b', 1 UNION ALL SELECT 'c', 9) t";
+    for (select, order, answer) in [
+        ("k, -x AS x", "x", "c|-9 a|-5 b|-1"),
+        ("k, -x AS x", "(x)", "c|-9 a|-5 b|-1"),
+        ("k, -x AS x", "x + 0", "b|-1 a|-5 c|-9"),
+        ("k, -x AS x", "t.x", "b|-1 a|-5 c|-9"),
+        ("k, -x AS y", "y + 0", "c|-9 a|-5 b|-1"),
+        ("k, -x AS x", "rank() OVER (ORDER BY x)", "b|-1 a|-5 c|-9"),
+        ("x AS y, -x AS y", "y", "9|-9 5|-5 1|-1"),
+        ("*, -x AS x", "x", "c|9|-9 a|5|-5 b|1|-1"),
+        ("-x AS x, *", "x", "-9|c|9 -5|a|5 -1|b|1"),
+    ] {
+        let sql = format!("SELECT {select} FROM {table} ORDER BY {order}");
+        assert_eq!(asked(&sql), answer, "{sql}");
+    }
+    let grouped = format!("SELECT k, sum(x) AS x FROM {table} GROUP BY k ORDER BY");
+    assert_eq!(asked(&format!("{grouped} sum(x) DESC")), "c|9 a|5 b|1");
+    assert_eq!(asked(&format!("{grouped} rank() OVER (ORDER BY sum(x))")), "b|1 a|5 c|9");
+    assert_eq!(asked(&format!("{grouped} x")), "b|1 a|5 c|9");
+}
+
 #[test]
 fn what_has_no_plan_is_refused_with_a_form_or_is_for_another_program() {
     for (sql, says) in [

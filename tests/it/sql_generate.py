@@ -227,8 +227,13 @@ class G:
         named=[(f"{x} AS x{i}",f"x{i}",k) for i,(x,k) in enumerate(items)]
         q=f"SELECT {dist}{', '.join(x for x,_,_ in named)} FROM {src}{where}{tail}"
         return q,[(n,k) for _,n,k in named]
+    def shadowed(s):
+        t=s.ch('filings','days','counties','agg_county_window'); c=s.col(list(T[t].items()),'i')
+        order=s.ch(c,f'({c})',f'{c} + 0',f'{t}.{c}',f'rank() OVER (ORDER BY {c})')
+        return f"SELECT (- {c}) AS {c} FROM {t} ORDER BY {order}{s.ch('',' DESC')} LIMIT {s.ch(1,5,50)}"
     def query(s):
         r=s.r; o=r.random()
+        if s.p(.03): return s.shadowed(),False
         if o<.12:
             n=r.choice(list(T)+['one','filings','days']); q,cols=s.select()
             T2=dict(T)

@@ -184,11 +184,24 @@ impl Selection<'_> {
         if order.interpolate.is_some() {
             return not_here(order);
         }
-        let scope = Scope { are_aliases_first: true, ..self.scope(outputs) };
+        let names = self.names_of_order(outputs)?;
         orders(order, outputs.iter().map(|(_, node)| node.clone()), |by| match ordinal(&by.expr) {
             Some(at) => Ok(order_of(at_place(outputs, at, "ORDER BY")?, &by.options)),
-            None => scope.order(by),
+            // Inside of an expression a column of the tables comes before an alias.
+            None => Scope { are_aliases_first: is_name(&by.expr), ..self.scope(&names) }.order(by),
         })
+    }
+
+    /// The columns of the result that `ORDER BY` may name: those with an alias first, and the last of two with the same.
+    fn names_of_order(&self, outputs: &[(String, Node)]) -> Result<Vec<(String, Node)>> {
+        let mut names = Vec::new();
+        for item in self.select.projection.iter().rev() {
+            if let SelectItem::ExprWithAlias { expr, alias } = item {
+                names.push((alias.value.clone(), self.scope(outputs).node(expr)?));
+            }
+        }
+        names.extend_from_slice(outputs);
+        Ok(names)
     }
 
     fn named_as(&self, name: &[Ident]) -> Result<String> {
@@ -247,6 +260,14 @@ impl Clauses {
         let outputs = self.outputs.iter_mut().map(|(_, node)| node);
         let order = self.order.iter_mut().map(|order| &mut order.by);
         outputs.chain(order).chain(&mut self.having).chain(&mut self.qualify).collect()
+    }
+}
+
+/// Whether an expression is a name alone.
+fn is_name(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_name(inner),
+        expr => matches!(expr, Expr::Identifier(_)),
     }
 }
 
