@@ -123,6 +123,46 @@ fn an_alias_is_sorted_by_where_it_is_alone_and_inside_of_an_expression_the_colum
     assert_eq!(asked(&format!("{grouped} x")), "b|1 a|5 c|9");
 }
 
+/// The offset was dropped everywhere, and a day was compared with a text as with a time.
+#[test]
+fn a_time_has_its_offset_and_a_text_next_to_a_day_is_a_day() {
+    for written in ["-05:00", "-05", "-0500", ".5-05:00", "-05:00:30"] {
+        let sql =
+            format!("SELECT TIMESTAMPTZ '2026-11-28 23:00:00{written}' >= TIMESTAMP '2026-11-29 04:00:00'");
+        assert_eq!(asked(&sql), "true", "{sql}");
+    }
+    for (condition, answer) in [
+        ("TIMESTAMPTZ '2026-11-28 23:00:00+05:30' = TIMESTAMP '2026-11-28 17:30:00'", "true"),
+        ("CAST('2026-11-28 23:00:00-05' AS TIMESTAMPTZ) = TIMESTAMP '2026-11-29 04:00:00'", "true"),
+        ("TIMESTAMPTZ '2026-11-28 23:00-05' = TIMESTAMP '2026-11-29 04:00:00'", "true"),
+        ("TIMESTAMPTZ '2026-11-28T23:00:00Z' = TIMESTAMP '2026-11-28 23:00:00'", "true"),
+        ("TIMESTAMP '2026-11-28 23:00:00-05:00' = TIMESTAMP '2026-11-28 23:00:00'", "true"),
+        ("CAST('2026-11-28 23:00:00-05' AS TIMESTAMP) = TIMESTAMP '2026-11-28 23:00:00'", "true"),
+        ("CAST('2026-11-28 23:00:00-05' AS DATE) = DATE '2026-11-28'", "true"),
+        (
+            "TRY_CAST('2026-02-30' AS DATE) IS NULL AND TRY_CAST('2026-13-01 08:00:00' AS TIMESTAMP) IS NULL",
+            "true",
+        ),
+        ("max(changed_at) = '1970-01-01 01:00:00+01'", "true"),
+        ("count_if(filed_date = '2026-06-15 12:00:00')", "2"),
+        ("count_if(filed_date < '2026-06-15 12:00:00')", "1"),
+        ("count_if(filed_date IN ('2026-06-15 12:00:00'))", "2"),
+        ("count_if(filed_date BETWEEN '2026-06-15 12:00:00' AND '2026-07-01 01:00:00')", "3"),
+        ("count_if(filed_date = TIMESTAMP '2026-06-15 12:00:00')", "0"),
+    ] {
+        assert_eq!(asked(&format!("SELECT {condition} FROM filings LIMIT 1")), answer, "{condition}");
+    }
+    for (sql, says) in [
+        ("SELECT hour('2026-06-15 12:00:00')", "name the type of the text"),
+        ("SELECT TIMESTAMPTZ '2026-11-28 23:00:00 -05:00'", "a text is used as a day"),
+        ("SELECT TIMESTAMP '2026-11-28 23:59:60'", "in another form"),
+        ("SELECT CAST('2026-02-30' AS DATE)", "is not a day"),
+    ] {
+        let said = asked(sql);
+        assert!(said.contains(says) && said.lines().count() == 1, "{sql}: {said}");
+    }
+}
+
 #[test]
 fn what_has_no_plan_is_refused_with_a_form_or_is_for_another_program() {
     for (sql, says) in [

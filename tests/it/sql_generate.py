@@ -29,7 +29,7 @@ class G:
         if k=='t': return "'"+r.choice(WORDS).replace("'","''")+"'"
         if k=='b': return r.choice(['TRUE','FALSE'])
         if k=='D': return f"DATE '2026-{r.randint(8,12):02}-{r.randint(1,28):02}'"
-        if k=='T': return f"TIMESTAMP '2026-11-{r.randint(1,28):02} {r.randint(0,23):02}:00:00'"
+        if k=='T': return f"{s.ch('TIMESTAMP','TIMESTAMPTZ')} '2026-11-{r.randint(1,28):02} {r.randint(0,23):02}:00:00{s.ch('','','Z','-05','+05:30','-0500')}'"
     def col(s,sc,k):
         c=[n for n,t in sc if t==k]
         return s.r.choice(c) if c else None
@@ -43,7 +43,7 @@ class G:
         if k=='b':
             o=r.randint(0,16)
             if o<5:
-                kk=s.ch('i','t','D','d','i','t'); op=s.ch('=','<>','<','<=','>','>=')
+                kk=s.ch('i','t','D','d','i','t','T'); op=s.ch('=','<>','<','<=','>','>=')
                 return f"({E(kk)} {op} {E(kk)})"
             if o==5: return f"({E('b')} AND {E('b')})"
             if o==6: return f"({E('b')} OR {E('b')})"

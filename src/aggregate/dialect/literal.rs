@@ -1,5 +1,6 @@
 //! Literals and the names of types.
 
+use super::convert::NO_OFFSET;
 use super::node::Node;
 use super::refusal::{Result, not_here, wrong};
 use super::value::{Cell, Kind, MOST_PLACES};
@@ -33,7 +34,7 @@ pub(super) fn literal(value: &Value) -> Result<Node> {
     })
 }
 
-/// A type of SQL, and its bits if it is of whole numbers.
+/// A type of SQL, and its size: the bits of whole numbers, and whether a time has an offset.
 pub(super) fn kind_of(of: &DataType) -> Result<(Kind, u8)> {
     let name = of.to_string().to_uppercase();
     let places = |text: &str| match text.trim_end_matches(')').split_once(',') {
@@ -49,7 +50,8 @@ pub(super) fn kind_of(of: &DataType) -> Result<(Kind, u8)> {
         "VARCHAR" | "STRING" | "TEXT" | "CHAR" => (Kind::Text, 64),
         "BOOLEAN" | "BOOL" => (Kind::Bool, 64),
         "DATE" => (Kind::Day, 64),
-        "TIMESTAMP" | "TIMESTAMPTZ" | "DATETIME" | "TIMESTAMP WITH TIME ZONE" => (Kind::Time, 64),
+        "TIMESTAMP" | "DATETIME" => (Kind::Time, NO_OFFSET),
+        "TIMESTAMPTZ" | "TIMESTAMP WITH TIME ZONE" => (Kind::Time, 64),
         "DECIMAL" | "NUMERIC" | "DEC" if places(&name).is_some_and(|places| places <= MOST_PLACES) => {
             (Kind::Decimal(places(&name).unwrap_or(3)), 64)
         }
