@@ -27,6 +27,11 @@ fn what_polars_answered_in_another_sense_has_its_own() {
     for (sql, answer) in [
         ("WITH filings AS (SELECT * FROM filings WHERE county = 'Lee') SELECT count(*) FROM filings", "1"),
         ("SELECT 1 AS a WHERE false", ""),
+        ("SELECT true = 1 IN (1, 5), false = 2 IN (1, 5), NOT 1 = 2 IN (3)", "true|true|true"),
+        ("SELECT false = 2 BETWEEN 1 AND 5, 2 BETWEEN 1 AND 3 = true, 1 + 1 IN (2)", "false|true|true"),
+        ("SELECT false = 'a' ILIKE 'b', 'a' LIKE 'a' = true, 'a' || 'b' LIKE 'a' || '%'", "true|true|true"),
+        ("SELECT false = 1 IN (SELECT 2), 1 IN (1) IN (false), false <> 2 NOT IN (2)", "true|false|false"),
+        ("SELECT true IS DISTINCT FROM false AND false, 1 IS NOT DISTINCT FROM 2 OR true", "false|true"),
         ("SELECT sum(1) FROM filings", "10"),
         ("SELECT sum(1) FROM filings WHERE false", "null"),
         ("SELECT -7 % 3, round(2.5), substr('hello', -2), 7 // 2, 7 / 2, 0.1 + 0.2", "-1|3|lo|3|3.5|0.3"),
