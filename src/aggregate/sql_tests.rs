@@ -27,6 +27,10 @@ fn what_polars_answered_in_another_sense_has_its_own() {
     for (sql, answer) in [
         ("WITH filings AS (SELECT * FROM filings WHERE county = 'Lee') SELECT count(*) FROM filings", "1"),
         ("SELECT 1 AS a WHERE false", ""),
+        (
+            "SELECT entity_type, count(*) FROM filings AS f(a, entity_type, c, d) WHERE listed GROUP BY entity_type",
+            "|9",
+        ),
         ("SELECT true = 1 IN (1, 5), false = 2 IN (1, 5), NOT 1 = 2 IN (3)", "true|true|true"),
         ("SELECT false = 2 BETWEEN 1 AND 5, 2 BETWEEN 1 AND 3 = true, 1 + 1 IN (2)", "false|true|true"),
         ("SELECT false = 'a' ILIKE 'b', 'a' LIKE 'a' = true, 'a' || 'b' LIKE 'a' || '%'", "true|true|true"),

@@ -302,6 +302,10 @@ pub(super) fn aliased(
             format!("it has {}", rows.columns.len()),
         );
     }
+    if !named.is_empty() {
+        // The files have the columns under other names.
+        rows.filings.clear();
+    }
     for (column, name) in rows.columns.iter_mut().zip(named) {
         column.name.clone_from(&name.name.value);
     }
