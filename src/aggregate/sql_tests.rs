@@ -27,6 +27,10 @@ fn what_polars_answered_in_another_sense_has_its_own() {
     for (sql, answer) in [
         ("WITH filings AS (SELECT * FROM filings WHERE county = 'Lee') SELECT count(*) FROM filings", "1"),
         ("SELECT 1 AS a WHERE false", ""),
+        ("SELECT 'total' AS k, count(*) AS n FROM filings WHERE county = 'Nowhere' GROUP BY ALL", "total|0"),
+        ("SELECT 'a' AS k, county, count(*) FROM filings WHERE county = 'Nowhere' GROUP BY ALL", ""),
+        ("SELECT 'a' AS k, count(*) AS n FROM filings WHERE county = 'Nowhere' GROUP BY k", ""),
+        ("SELECT 'a' AS k FROM filings WHERE county = 'Lee' OR zip = '32210' GROUP BY ALL", "a a"),
         (
             "SELECT entity_type, count(*) FROM filings AS f(a, entity_type, c, d) WHERE listed GROUP BY entity_type",
             "|9",
@@ -190,6 +194,7 @@ fn what_has_no_plan_is_refused_with_a_form_or_is_for_another_program() {
             "did you mean county?",
         ),
         ("SELECT now()", "name the day"),
+        ("SELECT county, row_number() OVER () AS n FROM filings GROUP BY ALL", "GROUP BY is about one row"),
         ("SELECT CAST('x' AS INTEGER)", "is not a whole number"),
         (
             "SELECT count(*) FROM filings WHERE filed_date IN (SELECT '2026-03-01')",

@@ -138,7 +138,7 @@ impl Selection<'_> {
         let all = || outputs.iter().map(|(_, node)| node).chain(order.iter().map(|order| &order.by));
         let has_reduce = all().chain(&qualify).any(Node::has_reduce);
         let keys = self.keys(&outputs)?;
-        let is_grouped = has_groups(self.select) || has_reduce || having.is_some();
+        let is_grouped = !keys.is_empty() || has_reduce || having.is_some();
         if self.select.distinct.is_some()
             && order.iter().any(|order| !outputs.iter().any(|(_, node)| *node == order.by))
         {
@@ -156,23 +156,25 @@ impl Selection<'_> {
         Ok(Clauses { outputs, keys: is_grouped.then_some(keys), having, qualify, order })
     }
 
-    /// What is grouped by.
+    /// What is grouped by: with `ALL`, every output that depends on the row.
     fn keys(&self, outputs: &[(String, Node)]) -> Result<Vec<Node>> {
         let by = &self.select.group_by;
         let (GroupByExpr::All(others) | GroupByExpr::Expressions(_, others)) = by;
         if !others.is_empty() {
             return not_here("such a GROUP BY");
         }
-        let GroupByExpr::Expressions(exprs, _) = by else {
-            let plain = outputs.iter().map(|(_, node)| node).filter(|node| !node.has_reduce());
-            return Ok(plain.cloned().collect());
-        };
         let scope = self.scope(outputs);
         let key = |expr: &Expr| match ordinal(expr) {
             Some(at) => at_place(outputs, at, "GROUP BY"),
             None => scope.node(expr),
         };
-        let keys: Vec<Node> = exprs.iter().map(key).collect::<Result<_>>()?;
+        let keys: Vec<Node> = match by {
+            GroupByExpr::Expressions(exprs, _) => exprs.iter().map(key).collect::<Result<_>>()?,
+            GroupByExpr::All(_) => {
+                let is_key = |node: &&Node| !node.has_reduce() && !matches!(node, Node::Literal(..));
+                outputs.iter().map(|(_, node)| node).filter(is_key).cloned().collect()
+            }
+        };
         if keys.iter().any(|key| key.has_reduce() || key.has_window()) {
             return wrong("GROUP BY is about one row", "group by a column, and count in a subquery");
         }
