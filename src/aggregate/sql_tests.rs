@@ -27,6 +27,10 @@ fn what_polars_answered_in_another_sense_has_its_own() {
     for (sql, answer) in [
         ("WITH filings AS (SELECT * FROM filings WHERE county = 'Lee') SELECT count(*) FROM filings", "1"),
         ("SELECT 1 AS a WHERE false", ""),
+        (
+            "SELECT sum(x), sum(-x) FROM (SELECT 9223372036854775806 AS x UNION ALL SELECT 1) t",
+            "9223372036854775807|-9223372036854775807",
+        ),
         ("SELECT 'total' AS k, count(*) AS n FROM filings WHERE county = 'Nowhere' GROUP BY ALL", "total|0"),
         ("SELECT 'a' AS k, county, count(*) FROM filings WHERE county = 'Nowhere' GROUP BY ALL", ""),
         ("SELECT 'a' AS k, count(*) AS n FROM filings WHERE county = 'Nowhere' GROUP BY k", ""),
@@ -194,6 +198,14 @@ fn what_has_no_plan_is_refused_with_a_form_or_is_for_another_program() {
             "did you mean county?",
         ),
         ("SELECT now()", "name the day"),
+        (
+            "SELECT sum(x) FROM (SELECT 2305843009213694207 AS x UNION ALL SELECT 2305843009213694207 UNION ALL SELECT 2305843009213694207 UNION ALL SELECT 2305843009213693187) t",
+            "a sum is beyond 64 bits",
+        ),
+        (
+            "SELECT sum(x) FROM (SELECT -9223372036854775807 AS x UNION ALL SELECT -1 UNION ALL SELECT -1) t",
+            "a sum is beyond 64 bits",
+        ),
         ("SELECT county, row_number() OVER () AS n FROM filings GROUP BY ALL", "GROUP BY is about one row"),
         ("SELECT CAST('x' AS INTEGER)", "is not a whole number"),
         (
