@@ -28,6 +28,14 @@ fn what_polars_answered_in_another_sense_has_its_own() {
         ("WITH filings AS (SELECT * FROM filings WHERE county = 'Lee') SELECT count(*) FROM filings", "1"),
         ("SELECT 1 AS a WHERE false", ""),
         (
+            "SELECT TRY_CAST(12345 AS DECIMAL(6,1)) = 12345, TRY_CAST(123456 AS DECIMAL(6,1)), TRY_CAST(99999.95 AS DECIMAL(6,1))",
+            "true|null|null",
+        ),
+        (
+            "SELECT CAST(-1.25 AS DECIMAL(3,1)) = -1.3, TRY_CAST(123.4 AS DECIMAL(2)), CAST(1 AS DECIMAL(38,2)) = 1",
+            "true|null|true",
+        ),
+        (
             "SELECT sum(x), sum(-x) FROM (SELECT 9223372036854775806 AS x UNION ALL SELECT 1) t",
             "9223372036854775807|-9223372036854775807",
         ),
@@ -198,6 +206,9 @@ fn what_has_no_plan_is_refused_with_a_form_or_is_for_another_program() {
             "did you mean county?",
         ),
         ("SELECT now()", "name the day"),
+        ("SELECT CAST(123456 AS DECIMAL(6,1))", "123456 is too large for the type"),
+        ("SELECT CAST(CAST(1.5 AS DECIMAL(3,1)) * 100 AS DECIMAL(3,1))", "150.0 is too large for the type"),
+        ("SELECT CAST(1 AS DECIMAL(2,4))", "is not known"),
         (
             "SELECT sum(x) FROM (SELECT 2305843009213694207 AS x UNION ALL SELECT 2305843009213694207 UNION ALL SELECT 2305843009213694207 UNION ALL SELECT 2305843009213693187) t",
             "a sum is beyond 64 bits",

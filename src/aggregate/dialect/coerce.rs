@@ -159,7 +159,7 @@ pub(super) fn constant_as(node: &Node, kind: Kind) -> Result<Node> {
 pub(super) fn cast_as(node: Node, to: Kind, size: u8, tries: bool) -> Result<Node> {
     let from = node.kind();
     let is_possible = match (from, to) {
-        (from, to) if from == to && (size == 64 || from != Kind::Integer) => return Ok(node),
+        (from, to) if from == to && (size == 64 || from.places().is_none()) => return Ok(node),
         (Kind::Null, _) | (Kind::Text, _) | (Kind::Day, Kind::Time) | (Kind::Time, Kind::Day) => true,
         (Kind::Double | Kind::Bool, Kind::Integer) | (Kind::Bool | Kind::Day, Kind::Text) => true,
         (from, Kind::Text) if from.is_number() => true,

@@ -22,7 +22,8 @@ pub(super) fn cast_cell(
         (from, to) if from == to && size == 64 => Some(cell.clone().owned()),
         (Kind::Integer | Kind::Decimal(_), Kind::Integer | Kind::Decimal(_)) => {
             let [places, wanted] = [from, to].map(|kind| kind.places().unwrap_or(0));
-            rescaled(cell.int(), places, wanted).filter(|of| fits(*of, size)).map(Cell::Int)
+            let is_in = |of: &i64| if to == Kind::Integer { fits(*of, size) } else { has_digits(*of, size) };
+            rescaled(cell.int(), places, wanted).filter(is_in).map(Cell::Int)
         }
         (Kind::Integer | Kind::Decimal(_) | Kind::Bool, Kind::Double) => {
             Some(Cell::Double(cell.double() / 10_f64.powi(from.places().unwrap_or(0).into())))
@@ -64,6 +65,11 @@ pub(super) fn cast_cell(
 const fn fits(of: i64, size: u8) -> bool {
     let most = i64::MAX >> (64 - size);
     of <= most && of >= -most - 1
+}
+
+/// Whether a number has at most this many digits.
+fn has_digits(of: i64, most: u8) -> bool {
+    10_u64.checked_pow(most.into()).is_none_or(|above| of.unsigned_abs() < above)
 }
 
 /// Units of one decimal place as those of another, rounded half away from 0.

@@ -337,6 +337,9 @@ fn cast(of: &Node, kind: Kind, size: u8, tries: bool) -> Expr {
             by_row(part, kind, true, move |cells| match cast_cell(&cells[0], from, kind, size)? {
                 Some(cast) => Ok(cast),
                 None if tries => Ok(Cell::Null),
+                None if from.is_number() => {
+                    Err(format!("{} is too large for the type", cells[0].show(from).unwrap_or_default()))
+                }
                 None => Err(format!("{:?} is not {}", cells[0].show(from).unwrap_or_default(), kind.name())),
             })
         }
