@@ -29,7 +29,7 @@ class G:
         if k=='t': return "'"+r.choice(WORDS).replace("'","''")+"'"
         if k=='b': return r.choice(['TRUE','FALSE'])
         if k=='D': return f"DATE '2026-{r.randint(8,12):02}-{r.randint(1,28):02}'"
-        if k=='T': return f"TIMESTAMP '2026-11-{r.randint(1,28):02} {r.randint(0,23):02}:00:00'"
+        if k=='T': return f"{s.ch('TIMESTAMP','TIMESTAMPTZ')} '2026-11-{r.randint(1,28):02} {r.randint(0,23):02}:00:00{s.ch('','','Z','-05','+05:30','-0500')}'"
     def col(s,sc,k):
         c=[n for n,t in sc if t==k]
         return s.r.choice(c) if c else None
@@ -43,7 +43,7 @@ class G:
         if k=='b':
             o=r.randint(0,16)
             if o<5:
-                kk=s.ch('i','t','D','d','i','t'); op=s.ch('=','<>','<','<=','>','>=')
+                kk=s.ch('i','t','D','d','i','t','T'); op=s.ch('=','<>','<','<=','>','>=')
                 return f"({E(kk)} {op} {E(kk)})"
             if o==5: return f"({E('b')} AND {E('b')})"
             if o==6: return f"({E('b')} OR {E('b')})"
@@ -154,6 +154,10 @@ class G:
             both=[(n,k) for n,k in T[t].items() if T[u].get(n)==k]
             pairs=[(x,y) for x,kx in a for y,ky in b if kx==ky and kx in 'tiD']
             on=[]
+            keys=[(n,k) for n,k in both if k in 'tiD']
+            if keys and s.p(.25):
+                n,k=r.choice(keys)
+                return (f"{t} a {join} {u} b USING ({n})",(a if join in('SEMI JOIN','ANTI JOIN') else a+b)+[(n,k)])
             if both and s.p(.75):
                 n=r.choice(both)[0]; on.append(f"a.{n} = b.{n}")
             elif pairs: x,y=r.choice(pairs); on.append(f"{x} = {y}")
@@ -223,8 +227,13 @@ class G:
         named=[(f"{x} AS x{i}",f"x{i}",k) for i,(x,k) in enumerate(items)]
         q=f"SELECT {dist}{', '.join(x for x,_,_ in named)} FROM {src}{where}{tail}"
         return q,[(n,k) for _,n,k in named]
+    def shadowed(s):
+        t=s.ch('filings','days','counties','agg_county_window'); c=s.col(list(T[t].items()),'i')
+        order=s.ch(c,f'({c})',f'{c} + 0',f'{t}.{c}',f'rank() OVER (ORDER BY {c})')
+        return f"SELECT (- {c}) AS {c} FROM {t} ORDER BY {order}{s.ch('',' DESC')} LIMIT {s.ch(1,5,50)}"
     def query(s):
         r=s.r; o=r.random()
+        if s.p(.03): return s.shadowed(),False
         if o<.12:
             n=r.choice(list(T)+['one','filings','days']); q,cols=s.select()
             T2=dict(T)

@@ -1,6 +1,6 @@
 //! Values in the types that an operator, a function or another value needs.
 
-use super::convert::{cast_cell, day_of};
+use super::convert::cast_cell;
 use super::functions as f;
 use super::node::{Function, Id, Node, Set};
 use super::refusal::{Result, not_here, wrong};
@@ -78,6 +78,9 @@ pub(super) fn as_letter(node: Node, letter: char, name: &str) -> Result<Node> {
         ('b', _) => to_bool(node),
         ('s', _) => shown(node),
         ('D', Kind::Day | Kind::Time) => Ok(node),
+        ('D', Kind::Text) if has_time(&node) => {
+            refuse("a day or a time", "name the type of the text: TIMESTAMP '2026-11-20 08:00:00'")
+        }
         ('D', Kind::Text | Kind::Null) => constant_as(&node, Kind::Day),
         ('t', Kind::Null) => cast_as(node, Kind::Text, 64, false),
         ('i' | 'n', Kind::Null) => cast_as(node, Kind::Integer, 64, false),
@@ -91,6 +94,11 @@ pub(super) fn as_letter(node: Node, letter: char, name: &str) -> Result<Node> {
         ('D', _) => refuse("a day or a time", NO_NUMBER),
         _ => refuse("a number", "use COUNT or COUNT_IF, or cast it: CAST(x AS BIGINT)"),
     }
+}
+
+/// Whether a literal text is longer than a day.
+fn has_time(node: &Node) -> bool {
+    matches!(node, Node::Literal(text, _) if text.str().trim().len() > 10)
 }
 
 /// Values in the type that holds all of them. A literal text is read as what the others are.
@@ -136,32 +144,28 @@ fn unlike<T>(nodes: &[Node]) -> Result<T> {
 pub(super) fn constant_as(node: &Node, kind: Kind) -> Result<Node> {
     match node {
         Node::Literal(Cell::Null, _) => Ok(Node::Literal(Cell::Null, kind)),
-        Node::Literal(text, Kind::Text) => {
-            // A day that is a time is a time.
-            let to = if kind == Kind::Day && day_of(text.str()).is_none() { Kind::Time } else { kind };
-            match (cast_cell(text, Kind::Text, to, 64), to) {
-                (Ok(Some(cell)), _) => Ok(Node::Literal(cell, to)),
-                (_, Kind::Day | Kind::Time) => wrong("a text is used as a day and is none", A_DAY),
-                (_, to) if to.is_number() => wrong("a text is compared with a number", QUOTES),
-                (_, to) => {
-                    wrong(format!("the text '{}' is used as {} and is none", text.str(), to.name()), QUOTES)
-                }
+        Node::Literal(text, Kind::Text) => match (cast_cell(text, Kind::Text, kind, 64), kind) {
+            (Ok(Some(cell)), _) => Ok(Node::Literal(cell, kind)),
+            (_, Kind::Day | Kind::Time) => wrong("a text is used as a day and is none", A_DAY),
+            (_, to) if to.is_number() => wrong("a text is compared with a number", QUOTES),
+            (_, to) => {
+                wrong(format!("the text '{}' is used as {} and is none", text.str(), to.name()), QUOTES)
             }
-        }
+        },
         node => cast_as(node.clone(), kind, 64, false),
     }
 }
 
-pub(super) fn cast_as(node: Node, to: Kind, bits: u8, tries: bool) -> Result<Node> {
+pub(super) fn cast_as(node: Node, to: Kind, size: u8, tries: bool) -> Result<Node> {
     let from = node.kind();
     let is_possible = match (from, to) {
-        (from, to) if from == to && (bits == 64 || from != Kind::Integer) => return Ok(node),
+        (from, to) if from == to && (size == 64 || from.places().is_none()) => return Ok(node),
         (Kind::Null, _) | (Kind::Text, _) | (Kind::Day, Kind::Time) | (Kind::Time, Kind::Day) => true,
         (Kind::Double | Kind::Bool, Kind::Integer) | (Kind::Bool | Kind::Day, Kind::Text) => true,
         (from, Kind::Text) if from.is_number() => true,
         (Kind::Integer | Kind::Decimal(_), to) if to.is_number() || to == Kind::Bool => true,
         (Kind::Bool, Kind::Double) => {
-            return cast_as(cast_as(node, Kind::Integer, 64, tries)?, to, bits, tries);
+            return cast_as(cast_as(node, Kind::Integer, 64, tries)?, to, size, tries);
         }
         _ => false,
     };
@@ -169,7 +173,7 @@ pub(super) fn cast_as(node: Node, to: Kind, bits: u8, tries: bool) -> Result<Nod
         (true, Kind::Text, Kind::Decimal(_)) | (false, Kind::Double, Kind::Decimal(_)) => {
             wrong("a double is not cast to DECIMAL here", "use ROUND(x, 2)")
         }
-        (true, ..) => folded(Node::Cast(Box::new(node), to, bits, tries)),
+        (true, ..) => folded(Node::Cast(Box::new(node), to, size, tries)),
         (_, Kind::Time, Kind::Text) => {
             wrong("a time has no text of its own", "use strftime(time, '%Y-%m-%d %H:%M:%S')")
         }

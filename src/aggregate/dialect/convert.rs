@@ -3,12 +3,15 @@
 use super::value::{Cell, DAY_MICROS, Kind};
 use crate::contract::eastern::epoch_days;
 
-/// A value in another type; none where it has none. Fails where other programs would read more into a text.
+/// The size of a time that is read as it is written, whatever its offset from UTC.
+pub(super) const NO_OFFSET: u8 = 0;
+
+/// A value in another type, of a size; none where it has none. Fails where other programs would read more into a text.
 pub(super) fn cast_cell(
     cell: &Cell<'_>,
     from: Kind,
     to: Kind,
-    bits: u8,
+    size: u8,
 ) -> Result<Option<Cell<'static>>, String> {
     let text = cell.str().trim();
     let unclear = |is: bool, form: &str| {
@@ -16,10 +19,11 @@ pub(super) fn cast_cell(
     };
     Ok(match (from, to) {
         (_, Kind::Text) => Some(Cell::Text(cell.show(from)?.into())),
-        (from, to) if from == to && bits == 64 => Some(cell.clone().owned()),
+        (from, to) if from == to && size == 64 => Some(cell.clone().owned()),
         (Kind::Integer | Kind::Decimal(_), Kind::Integer | Kind::Decimal(_)) => {
             let [places, wanted] = [from, to].map(|kind| kind.places().unwrap_or(0));
-            rescaled(cell.int(), places, wanted).filter(|of| fits(*of, bits)).map(Cell::Int)
+            let is_in = |of: &i64| if to == Kind::Integer { fits(*of, size) } else { has_digits(*of, size) };
+            rescaled(cell.int(), places, wanted).filter(is_in).map(Cell::Int)
         }
         (Kind::Integer | Kind::Decimal(_) | Kind::Bool, Kind::Double) => {
             Some(Cell::Double(cell.double() / 10_f64.powi(from.places().unwrap_or(0).into())))
@@ -28,10 +32,10 @@ pub(super) fn cast_cell(
             let whole = cell.double().round_ties_even();
             // The bounds are exact in a double.
             let is_in = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&whole);
-            Some(whole as i64).filter(|of| is_in && fits(*of, bits)).map(Cell::Int)
+            Some(whole as i64).filter(|of| is_in && fits(*of, size)).map(Cell::Int)
         }
         (Kind::Text, Kind::Integer) => match text.parse::<i64>() {
-            Ok(of) => Some(Cell::Int(of)).filter(|_| fits(of, bits)),
+            Ok(of) => Some(Cell::Int(of)).filter(|_| fits(of, size)),
             Err(_) => return unclear(text.parse::<f64>().is_ok(), "cast it to DOUBLE first"),
         },
         (Kind::Text, Kind::Double) => text.parse().ok().map(Cell::Double),
@@ -41,9 +45,10 @@ pub(super) fn cast_cell(
             _ => None,
         },
         (Kind::Text, Kind::Day | Kind::Time) => {
-            let read =
-                if to == Kind::Day { day_of(text).map(Cell::Day) } else { time_of(text).map(Cell::Time) };
-            if read.is_none() {
+            let time = |(written, utc)| Cell::Time(if size == NO_OFFSET { written } else { utc });
+            let read = if to == Kind::Day { day_of(text).map(Cell::Day) } else { time_of(text).map(time) };
+            let is_outside = text.get(..10).is_some_and(|day| is_iso(day) && iso_day(day).is_none());
+            if read.is_none() && !is_outside {
                 let is_like_one = text.bytes().filter(u8::is_ascii_digit).count() > 3;
                 return unclear(is_like_one, "a day is YYYY-MM-DD");
             }
@@ -57,9 +62,14 @@ pub(super) fn cast_cell(
     })
 }
 
-const fn fits(of: i64, bits: u8) -> bool {
-    let most = i64::MAX >> (64 - bits);
+const fn fits(of: i64, size: u8) -> bool {
+    let most = i64::MAX >> (64 - size);
     of <= most && of >= -most - 1
+}
+
+/// Whether a number has at most this many digits.
+fn has_digits(of: i64, most: u8) -> bool {
+    10_u64.checked_pow(most.into()).is_none_or(|above| of.unsigned_abs() < above)
 }
 
 /// Units of one decimal place as those of another, rounded half away from 0.
@@ -72,19 +82,37 @@ fn rescaled(of: i64, places: u8, wanted: u8) -> Option<i64> {
     Some(of.checked_add(half)? / unit)
 }
 
-/// The day of a text `YYYY-MM-DD`, as days since 1970.
-pub(super) fn day_of(text: &str) -> Option<i32> {
-    let is_iso = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-    let day = text.parse::<jiff::civil::Date>().ok().filter(|_| is_iso)?;
-    Some(epoch_days(day))
+/// The day of a text, as days since 1970. A time after it is read and left out.
+fn day_of(text: &str) -> Option<i32> {
+    iso_day(text).or_else(|| i32::try_from(time_of(text)?.0.div_euclid(DAY_MICROS)).ok())
 }
 
-/// The time of a text `YYYY-MM-DD HH:MM:SS`, in UTC, as microseconds since 1970.
-fn time_of(text: &str) -> Option<i64> {
-    if let Some(day) = day_of(text) {
-        return Some(i64::from(day) * DAY_MICROS);
+/// Whether a text has the form `YYYY-MM-DD`.
+fn is_iso(text: &str) -> bool {
+    let is_at_place = |(at, byte): (usize, u8)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    text.len() == 10 && text.bytes().enumerate().all(is_at_place)
+}
+
+fn iso_day(text: &str) -> Option<i32> {
+    text.parse::<jiff::civil::Date>().ok().filter(|_| is_iso(text)).map(epoch_days)
+}
+
+/// The time of a text `YYYY-MM-DD HH:MM:SS`, as microseconds since 1970: as it is written, and in UTC, which it is in without an offset.
+fn time_of(text: &str) -> Option<(i64, i64)> {
+    if let Some(day) = iso_day(text) {
+        let midnight = i64::from(day) * DAY_MICROS;
+        return Some((midnight, midnight));
     }
-    let plain = text.strip_suffix("+00").or_else(|| text.strip_suffix('Z')).unwrap_or(text);
-    let time = plain.parse::<jiff::civil::DateTime>().ok().filter(|_| plain.len() >= 19)?;
-    Some(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond())
+    let plain = text.strip_suffix('Z').unwrap_or(text);
+    let is_known = text.bytes().all(|byte| byte.is_ascii_digit() || b"-: T.+Z".contains(&byte));
+    // A second 60 would be read as 59.
+    let is_full = is_known && plain.len() >= 19 && text.get(17..19) != Some("60");
+    let time = plain.parse::<jiff::civil::DateTime>().ok().filter(|_| is_full)?;
+    let written = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond();
+    let has_offset = text.get(10..).is_some_and(|time| time.contains(['+', '-']));
+    let utc = if has_offset { text.parse::<jiff::Timestamp>().ok()?.as_microsecond() } else { written };
+    Some((written, utc))
 }

@@ -1,9 +1,13 @@
 //! Literals and the names of types.
 
+use super::convert::NO_OFFSET;
 use super::node::Node;
 use super::refusal::{Result, not_here, wrong};
 use super::value::{Cell, Kind, MOST_PLACES};
 use sqlparser::ast::{DataType, Value};
+
+/// Digits that a DECIMAL can have.
+const MOST_DIGITS: u8 = 38;
 
 /// A literal.
 pub(super) fn literal(value: &Value) -> Result<Node> {
@@ -33,13 +37,19 @@ pub(super) fn literal(value: &Value) -> Result<Node> {
     })
 }
 
-/// A type of SQL, and its bits if it is of whole numbers.
+/// Digits and decimal places of a DECIMAL, by its name.
+fn decimal(name: &str) -> Option<(u8, u8)> {
+    let Some((_, sizes)) = name.split_once('(') else { return Some((18, 3)) };
+    let sizes = sizes.trim_end_matches(')');
+    let (digits, places) = sizes.split_once(',').unwrap_or((sizes, "0"));
+    let number = |text: &str| text.trim().parse::<u8>().ok();
+    let (digits, places) = (number(digits)?, number(places)?);
+    (places <= digits.min(MOST_PLACES) && (1..=MOST_DIGITS).contains(&digits)).then_some((digits, places))
+}
+
+/// A type of SQL, and its size: bits of whole numbers, digits of a DECIMAL, whether a time has an offset.
 pub(super) fn kind_of(of: &DataType) -> Result<(Kind, u8)> {
     let name = of.to_string().to_uppercase();
-    let places = |text: &str| match text.trim_end_matches(')').split_once(',') {
-        Some((_, places)) => places.trim().parse::<u8>().ok(),
-        None => Some(if text.contains('(') { 0 } else { 3 }),
-    };
     let kind = match name.split('(').next().unwrap_or_default().trim() {
         "BIGINT" | "INT8" | "LONG" | "INT64" => (Kind::Integer, 64),
         "INTEGER" | "INT" | "INT4" | "INT32" => (Kind::Integer, 32),
@@ -49,9 +59,10 @@ pub(super) fn kind_of(of: &DataType) -> Result<(Kind, u8)> {
         "VARCHAR" | "STRING" | "TEXT" | "CHAR" => (Kind::Text, 64),
         "BOOLEAN" | "BOOL" => (Kind::Bool, 64),
         "DATE" => (Kind::Day, 64),
-        "TIMESTAMP" | "TIMESTAMPTZ" | "DATETIME" | "TIMESTAMP WITH TIME ZONE" => (Kind::Time, 64),
-        "DECIMAL" | "NUMERIC" | "DEC" if places(&name).is_some_and(|places| places <= MOST_PLACES) => {
-            (Kind::Decimal(places(&name).unwrap_or(3)), 64)
+        "TIMESTAMP" | "DATETIME" => (Kind::Time, NO_OFFSET),
+        "TIMESTAMPTZ" | "TIMESTAMP WITH TIME ZONE" => (Kind::Time, 64),
+        "DECIMAL" | "NUMERIC" | "DEC" if let Some((digits, places)) = decimal(&name) => {
+            (Kind::Decimal(places), digits)
         }
         _ => {
             let form = "use BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE or TIMESTAMP";

@@ -16,11 +16,35 @@ pub(super) struct Column {
     pub(super) name: String,
     pub(super) id: Id,
     pub(super) kind: Kind,
+    pub(super) key: Key,
+}
+
+/// What a column is to a join with `USING`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    No,
+    /// The one column of both sides, which its name alone means.
+    Merged,
+    /// The column of one side, which only its name with its table means.
+    OfTable,
 }
 
 impl Column {
+    /// A column that is no key of a join.
+    pub(super) fn new(name: String, id: Id, kind: Kind) -> Self {
+        Self { table: String::new(), name, id, kind, key: Key::No }
+    }
+
     pub(super) fn node(&self) -> Node {
         Node::Column(self.id.clone(), self.kind)
+    }
+
+    /// Whether it is meant where a table is named, or where none is.
+    pub(super) fn is_of(&self, table: Option<&str>) -> bool {
+        match table {
+            Some(table) => self.key != Key::Merged && is_same(&self.table, table),
+            None => self.key != Key::OfTable,
+        }
     }
 }
 
@@ -61,15 +85,19 @@ pub(super) fn columns_of(sources: &[Rows]) -> Vec<Column> {
     sources.iter().flat_map(|rows| rows.columns.clone()).collect()
 }
 
-/// The columns, each once.
+/// The columns of the plan, each once.
 pub(super) fn unique(columns: &[Column]) -> Vec<Expr> {
-    let mut ids: Vec<&Id> = Vec::new();
-    columns.iter().for_each(|column| {
-        if !ids.contains(&&column.id) {
-            ids.push(&column.id);
+    once(columns).into_iter().map(|column| col(column.id.clone())).collect()
+}
+
+pub(super) fn once(columns: &[Column]) -> Vec<&Column> {
+    let mut all: Vec<&Column> = Vec::new();
+    for column in columns {
+        if !all.iter().any(|known| known.id == column.id) {
+            all.push(column);
         }
-    });
-    ids.into_iter().map(|id| col(id.clone())).collect()
+    }
+    all
 }
 
 /// Gives each column of a plan its own name.
@@ -109,8 +137,9 @@ pub(super) fn find<'c>(columns: &'c [Column], name: &[Ident]) -> Result<Option<&
         [table, column] => (Some(table), column),
         _ => return wrong("a name has too many parts", "a column is table.column: f.county"),
     };
-    let is_of = |known: &&Column| table.is_none_or(|table| is_same(&known.table, &table.value));
-    let mut found = columns.iter().filter(is_of).filter(|known| is_same(&known.name, &column.value));
+    let table = table.map(|table| table.value.as_str());
+    let is_of = |known: &&Column| known.is_of(table) && is_same(&known.name, &column.value);
+    let mut found = columns.iter().filter(is_of);
     let first = found.next();
     match (first, found.find(|other| first.is_some_and(|first| other.id != first.id))) {
         (Some(first), Some(other)) => wrong(
@@ -134,7 +163,8 @@ pub(super) fn no_column<T>(columns: &[Column], name: &[Ident]) -> Result<T> {
         tables.dedup();
         return unknown("table", &table.value, &tables);
     }
-    let is_of = |known: &&Column| name.len() < 2 || is_same(&known.table, &name[0].value);
+    let table = name.iter().nth_back(1).map(|table| table.value.as_str());
+    let is_of = |known: &&Column| known.is_of(table);
     let known: Vec<&str> = columns.iter().filter(is_of).map(|known| known.name.as_str()).collect();
     let is_like_one = nearest(&last.value, known.iter().copied(), ALIKE).is_some();
     if last.quote_style.is_some() && !is_like_one {

@@ -131,7 +131,7 @@ pub(super) enum Node {
     Call(&'static Function, Vec<Node>, Kind),
     /// Conditions with results, and the result of no condition.
     Case(Vec<(Node, Node)>, Box<Node>, Kind),
-    /// A value in another type, of the bits if it is an integer; NULL where it cannot be, if that is asked for.
+    /// A value in another type, of the size that `literal` has for it; NULL where it cannot be, if that is asked for.
     Cast(Box<Node>, Kind, u8, bool),
     In(Vec<Node>, Arc<Set>),
     /// Of the values, distinct or not; of rows where there are no values.
@@ -195,7 +195,7 @@ impl Node {
                 let cases = cases.iter().map(|(when, then)| Ok((change(when)?, change(then)?)));
                 Self::Case(cases.collect::<Result<_>>()?, Box::new(change(other)?), *kind)
             }
-            Self::Cast(of, kind, bits, tries) => Self::Cast(Box::new(change(of)?), *kind, *bits, *tries),
+            Self::Cast(of, kind, size, tries) => Self::Cast(Box::new(change(of)?), *kind, *size, *tries),
             Self::Reduce(reduce, of, distinct) => {
                 let of = of.as_ref().map(|of| change(of).map(Box::new)).transpose()?;
                 Self::Reduce(*reduce, of, *distinct)
@@ -264,7 +264,7 @@ impl Node {
             Self::Case(cases, other, _) => cases.iter().rev().fold(other.in_polars(), |other, (is, then)| {
                 when(is.in_polars()).then(then.in_polars()).otherwise(other)
             }),
-            Self::Cast(of, kind, bits, tries) => cast(of, *kind, *bits, *tries),
+            Self::Cast(of, kind, size, tries) => cast(of, *kind, *size, *tries),
             Self::In(parts, set) => {
                 let set = set.clone();
                 by_row(parts, Kind::Bool, false, move |cells| Ok(is_in(cells, &set)))
@@ -323,10 +323,10 @@ where
     })
 }
 
-fn cast(of: &Node, kind: Kind, bits: u8, tries: bool) -> Expr {
+fn cast(of: &Node, kind: Kind, size: u8, tries: bool) -> Expr {
     let (from, inner) = (of.kind(), of.in_polars());
     match (from, kind) {
-        (from, to) if from == to && bits == 64 => inner,
+        (from, to) if from == to && size == 64 => inner,
         (Kind::Null, _) => inner.cast(kind.in_polars()),
         (Kind::Integer | Kind::Decimal(_), Kind::Double) => unscaled(inner.cast(DataType::Float64), from),
         (Kind::Bool, Kind::Integer) | (Kind::Day, Kind::Time) | (Kind::Day, Kind::Text) => {
@@ -334,9 +334,12 @@ fn cast(of: &Node, kind: Kind, bits: u8, tries: bool) -> Expr {
         }
         _ => {
             let part = std::slice::from_ref(of);
-            by_row(part, kind, true, move |cells| match cast_cell(&cells[0], from, kind, bits)? {
+            by_row(part, kind, true, move |cells| match cast_cell(&cells[0], from, kind, size)? {
                 Some(cast) => Ok(cast),
                 None if tries => Ok(Cell::Null),
+                None if from.is_number() => {
+                    Err(format!("{} is too large for the type", cells[0].show(from).unwrap_or_default()))
+                }
                 None => Err(format!("{:?} is not {}", cells[0].show(from).unwrap_or_default(), kind.name())),
             })
         }

@@ -140,11 +140,15 @@ fn too_large() -> PolarsError {
     PolarsError::ComputeError("a sum is beyond 64 bits: cast it to DOUBLE first".into())
 }
 
-/// The sum, none of no values. polars lets it wrap around, which its sum in floats shows.
+/// The sum, none of no values. polars lets it wrap around, by 2^64 each time: its sum in floats is far from it then.
 fn checked_sum(of: [Expr; 3]) -> Expr {
     let check = |columns: &mut [Column]| -> PolarsResult<Column> {
         let (near, count) = (columns[1].f64()?, columns[2].i64()?);
-        if near.iter().flatten().any(|near| near.abs() >= i64::MAX as f64) {
+        let is_far = |(sum, near): (Option<i64>, Option<f64>)| match (sum, near) {
+            (Some(sum), Some(near)) => (near - sum as f64).abs() >= i64::MAX as f64,
+            _ => false,
+        };
+        if columns[0].i64()?.iter().zip(near.iter()).any(is_far) {
             return Err(too_large());
         }
         if count.iter().all(|count| count != Some(0)) {

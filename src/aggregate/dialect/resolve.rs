@@ -122,9 +122,9 @@ impl Scope<'_> {
                 case(cases.collect::<Result<_>>()?, other)
             }
             Expr::Cast { kind, expr, data_type, format: None, .. } => {
-                let (to, bits) = kind_of(data_type)?;
+                let (to, size) = kind_of(data_type)?;
                 let tries = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
-                cast_as(self.node(expr)?, to, bits, tries)
+                cast_as(self.node(expr)?, to, size, tries)
             }
             Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => self.subquery(expr),
             Expr::Function(function) => self.function(function),
@@ -368,5 +368,6 @@ fn frame(spec: &WindowSpec) -> Result<Frame> {
 /// A text with its type before it.
 fn typed_text(typed: &TypedString) -> Result<Node> {
     let text = typed.value.clone().into_string().unwrap_or_default();
-    constant_as(&Node::text(&text), kind_of(&typed.data_type)?.0)
+    let (text, (kind, size)) = (Node::text(&text), kind_of(&typed.data_type)?);
+    if size == 64 { constant_as(&text, kind) } else { cast_as(text, kind, size, false) }
 }

@@ -4,7 +4,7 @@ use super::refusal::{ALIKE, Result, wrong};
 use crate::contract::hint::nearest;
 use crate::table::VIEWS;
 use sqlparser::ast::{BinaryOperator, Expr, ObjectName, Query, Statement, Value, Visit, Visitor};
-use sqlparser::dialect::{Dialect, GenericDialect};
+use sqlparser::dialect::{Dialect, GenericDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError, ParserOptions};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, TokenizerError};
@@ -173,7 +173,7 @@ fn bounded(tokens: &[TokenWithSpan]) -> Result<()> {
     Ok(())
 }
 
-/// The parser's dialect for all engines, with an end to what it tries.
+/// The parser's dialect for all engines, with the order of operators of `DuckDB`, and with an end to what it tries.
 #[derive(Debug)]
 struct Bounded {
     left: Cell<usize>,
@@ -193,6 +193,28 @@ impl Dialect for Bounded {
         let left = self.left.get().checked_sub(1);
         self.left.set(left.unwrap_or_default());
         left.is_none().then_some(Err(ParserError::RecursionLimitExceeded))
+    }
+
+    /// `a = b IN (c)` is `a = (b IN (c))`.
+    fn prec_value(&self, of: Precedence) -> u8 {
+        match of {
+            Precedence::Between | Precedence::Like => GenericDialect.prec_value(Precedence::Eq) + 1,
+            of => GenericDialect.prec_value(of),
+        }
+    }
+
+    /// `a IS DISTINCT FROM b AND c` is `(a IS DISTINCT FROM b) AND c`. The parser takes all that follows.
+    fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, _: u8) -> Option<Result<Expr, ParserError>> {
+        use Keyword::{DISTINCT, FROM, IS, NOT};
+        let compared = if parser.parse_keywords(&[IS, DISTINCT, FROM]) {
+            Expr::IsDistinctFrom
+        } else if parser.parse_keywords(&[IS, NOT, DISTINCT, FROM]) {
+            Expr::IsNotDistinctFrom
+        } else {
+            return None;
+        };
+        let other = parser.parse_subexpr(self.prec_value(Precedence::Is));
+        Some(other.map(|other| compared(Box::new(expr.clone()), Box::new(other))))
     }
 
     fn is_identifier_start(&self, ch: char) -> bool {

@@ -3,7 +3,7 @@
 use super::super::calls::scalar;
 use super::super::coerce::call;
 use super::super::functions as f;
-use super::super::names::{Column, Ids, Rows, find, no_column, unique};
+use super::super::names::{Column, Ids, Key, Rows, find, no_column, once, unique};
 use super::super::node::{Id, Node};
 use super::super::refusal::{Result, not_here, wrong};
 use super::super::resolve::{Answer, Scope};
@@ -92,7 +92,8 @@ pub(super) fn joined(
     }
 }
 
-/// A join on columns of one name, of which the result has one.
+/// A join on columns of one name. The name alone is the column of both, which is the left one, or the right one in a RIGHT JOIN, or the
+/// one of them that is not NULL in a FULL JOIN.
 fn using(
     left: Rows,
     right: Rows,
@@ -116,20 +117,36 @@ fn using(
     if is_of_left(&how) {
         return Ok(rows);
     }
-    for (one, other) in merged.into_iter().rev() {
+    let mut steps = Vec::new();
+    for (one, other) in merged {
         let node = match how {
             JoinType::Right => other.node(),
             JoinType::Full => scalar("coalesce", vec![one.node(), other.node()])?,
             _ => one.node(),
         };
-        let id = ids.next();
-        rows.frame = rows.frame.with_column(node.in_polars().alias(id.clone()));
-        rows.columns.retain(|column| column.id != other.id);
-        if let Some(column) = rows.columns.iter_mut().find(|column| column.id == one.id) {
-            (column.id, column.kind) = (id, node.kind());
+        let id = ids.of(&node, &mut steps);
+        let both = Column { id, kind: node.kind(), key: Key::Merged, ..one.clone() };
+        rows.columns = with_key(rows.columns, [&one, &other], &both);
+    }
+    rows.frame = rows.frame.with_columns(steps);
+    Ok(rows)
+}
+
+/// The columns with one of both sides in the place of the left one. Of the sides only their tables' columns are left.
+fn with_key(columns: Vec<Column>, [one, other]: [&Column; 2], both: &Column) -> Vec<Column> {
+    let mut all = Vec::with_capacity(columns.len() + 1);
+    for column in columns {
+        let is = |side: &Column| (&column.id, column.key) == (&side.id, side.key);
+        if is(one) {
+            all.push(both.clone());
+        }
+        if !is(one) && !is(other) {
+            all.push(column);
+        } else if column.key == Key::No {
+            all.push(Column { key: Key::OfTable, ..column });
         }
     }
-    Ok(rows)
+    all
 }
 
 /// The two sides of an equation, one of the left and one of the right; none if it is no such equation.
@@ -250,7 +267,7 @@ fn by_pairs(left: Keyed, right: Keyed, how: JoinType, others: Vec<Node>, ids: &I
     }
     let columns: Vec<Column> = left.0.columns.iter().chain(&right.0.columns).cloned().collect();
     let full = |frame: LazyFrame, rows: &Keyed| {
-        let all = columns.iter().map(|column| {
+        let all = once(&columns).into_iter().map(|column| {
             if rows.0.has(&column.id) {
                 col(column.id.clone())
             } else {
@@ -284,6 +301,10 @@ pub(super) fn aliased(
             format!("{table} has more names than columns"),
             format!("it has {}", rows.columns.len()),
         );
+    }
+    if !named.is_empty() {
+        // The files have the columns under other names.
+        rows.filings.clear();
     }
     for (column, name) in rows.columns.iter_mut().zip(named) {
         column.name.clone_from(&name.name.value);

@@ -92,7 +92,7 @@ fn of_table(frame: &mut LazyFrame, name: &str, files: Vec<PathBuf>) -> Result<Ro
         if *dtype != kind.in_polars() {
             steps.push(col(column.clone()).cast(kind.in_polars()));
         }
-        columns.push(Column { table: String::new(), name: column.to_string(), id: column.clone(), kind });
+        columns.push(Column::new(column.to_string(), column.clone(), kind));
     }
     let is_filings = name == "filings";
     if is_filings && let Some(day) = columns.iter().find(|column| column.name == "filed_date").cloned() {

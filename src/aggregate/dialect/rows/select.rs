@@ -99,7 +99,7 @@ impl Selection<'_> {
         let mut outputs: Vec<(String, Node)> = Vec::new();
         // `FROM filings` alone.
         if self.select.projection.is_empty() {
-            outputs.extend(self.columns.iter().map(|column| (column.name.clone(), column.node())));
+            outputs.extend(self.stars(None, &WildcardAdditionalOptions::default())?);
         }
         for item in &self.select.projection {
             let (expr, name) = match item {
@@ -138,7 +138,7 @@ impl Selection<'_> {
         let all = || outputs.iter().map(|(_, node)| node).chain(order.iter().map(|order| &order.by));
         let has_reduce = all().chain(&qualify).any(Node::has_reduce);
         let keys = self.keys(&outputs)?;
-        let is_grouped = has_groups(self.select) || has_reduce || having.is_some();
+        let is_grouped = !keys.is_empty() || has_reduce || having.is_some();
         if self.select.distinct.is_some()
             && order.iter().any(|order| !outputs.iter().any(|(_, node)| *node == order.by))
         {
@@ -156,23 +156,25 @@ impl Selection<'_> {
         Ok(Clauses { outputs, keys: is_grouped.then_some(keys), having, qualify, order })
     }
 
-    /// What is grouped by.
+    /// What is grouped by: with `ALL`, every output that depends on the row.
     fn keys(&self, outputs: &[(String, Node)]) -> Result<Vec<Node>> {
         let by = &self.select.group_by;
         let (GroupByExpr::All(others) | GroupByExpr::Expressions(_, others)) = by;
         if !others.is_empty() {
             return not_here("such a GROUP BY");
         }
-        let GroupByExpr::Expressions(exprs, _) = by else {
-            let plain = outputs.iter().map(|(_, node)| node).filter(|node| !node.has_reduce());
-            return Ok(plain.cloned().collect());
-        };
         let scope = self.scope(outputs);
         let key = |expr: &Expr| match ordinal(expr) {
             Some(at) => at_place(outputs, at, "GROUP BY"),
             None => scope.node(expr),
         };
-        let keys: Vec<Node> = exprs.iter().map(key).collect::<Result<_>>()?;
+        let keys: Vec<Node> = match by {
+            GroupByExpr::Expressions(exprs, _) => exprs.iter().map(key).collect::<Result<_>>()?,
+            GroupByExpr::All(_) => {
+                let is_key = |node: &&Node| !node.has_reduce() && !matches!(node, Node::Literal(..));
+                outputs.iter().map(|(_, node)| node).filter(is_key).cloned().collect()
+            }
+        };
         if keys.iter().any(|key| key.has_reduce() || key.has_window()) {
             return wrong("GROUP BY is about one row", "group by a column, and count in a subquery");
         }
@@ -184,11 +186,24 @@ impl Selection<'_> {
         if order.interpolate.is_some() {
             return not_here(order);
         }
-        let scope = Scope { are_aliases_first: true, ..self.scope(outputs) };
+        let names = self.names_of_order(outputs)?;
         orders(order, outputs.iter().map(|(_, node)| node.clone()), |by| match ordinal(&by.expr) {
             Some(at) => Ok(order_of(at_place(outputs, at, "ORDER BY")?, &by.options)),
-            None => scope.order(by),
+            // Inside of an expression a column of the tables comes before an alias.
+            None => Scope { are_aliases_first: is_name(&by.expr), ..self.scope(&names) }.order(by),
         })
+    }
+
+    /// The columns of the result that `ORDER BY` may name: those with an alias first, and the last of two with the same.
+    fn names_of_order(&self, outputs: &[(String, Node)]) -> Result<Vec<(String, Node)>> {
+        let mut names = Vec::new();
+        for item in self.select.projection.iter().rev() {
+            if let SelectItem::ExprWithAlias { expr, alias } = item {
+                names.push((alias.value.clone(), self.scope(outputs).node(expr)?));
+            }
+        }
+        names.extend_from_slice(outputs);
+        Ok(names)
     }
 
     fn named_as(&self, name: &[Ident]) -> Result<String> {
@@ -198,7 +213,7 @@ impl Selection<'_> {
 
     /// The columns of a `*`.
     fn stars(&self, table: Option<&str>, options: &WildcardAdditionalOptions) -> Result<Vec<(String, Node)>> {
-        let is_of = |column: &&Column| table.is_none_or(|table| is_same(&column.table, table));
+        let is_of = |column: &&Column| column.is_of(table);
         let without = without(options)?;
         if let Some(table) = table
             && !self.columns.iter().any(|column| is_of(&column))
@@ -222,7 +237,7 @@ impl Selection<'_> {
         let mut columns = Vec::new();
         for (name, node) in &clauses.outputs {
             let id = self.ids.of(node, &mut steps);
-            columns.push(Column { table: String::new(), name: name.clone(), id, kind: node.kind() });
+            columns.push(Column::new(name.clone(), id, node.kind()));
         }
         let placed = |node: &Node| clauses.outputs.iter().position(|(_, output)| output == node);
         let mut order = clauses.order;
@@ -247,6 +262,14 @@ impl Clauses {
         let outputs = self.outputs.iter_mut().map(|(_, node)| node);
         let order = self.order.iter_mut().map(|order| &mut order.by);
         outputs.chain(order).chain(&mut self.having).chain(&mut self.qualify).collect()
+    }
+}
+
+/// Whether an expression is a name alone.
+fn is_name(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_name(inner),
+        expr => matches!(expr, Expr::Identifier(_)),
     }
 }
 
