@@ -25,8 +25,13 @@ pub(crate) async fn keys(
     command: &KeysCommand,
 ) -> Result<u8, CommandError> {
     require_folder_of(file)?;
-    warn_if_readable(file);
     let refused = |error: KeysError| CommandError::Serve(error.into());
+    match KeyFile::read(file) {
+        Ok(_) => warn_if_readable(file),
+        // `create` makes it.
+        Err(KeysError::NoFile(..)) => {}
+        Err(error) => return Err(refused(error)),
+    }
     match command {
         KeysCommand::Create { account, plan, scopes, expires } => {
             let random = session.random("a key")?;
