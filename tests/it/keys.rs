@@ -115,6 +115,26 @@ fn what_is_no_key_file_is_not_to_be_made_private() {
     assert_eq!(names(&scratch.path("")).len(), 1, "nothing was made");
 }
 
+#[test]
+fn a_key_that_nobody_can_read_is_not_made_or_named() {
+    let scratch = Scratch::new();
+    let file = scratch.path("keys.toml");
+    let create = |to: &str| {
+        let create = keys(&scratch, &["create", "--account", "acme", "--plan", "agency"]);
+        create.through(&["sh", "-c", &format!("exec \"$@\" >{to}"), "sh"]).finish().exits(9)
+    };
+    for to in ["&-", "/dev/null"] {
+        create(to).says("cannot write to stdout: it is closed");
+        assert!(!file.exists(), "{to}");
+    }
+    let lost = create("/dev/full");
+    let listed = keys(&scratch, &["list"]).finish().exits(0).stdout;
+    let id = listed.split(' ').next().expect("an id");
+    let revoke = format!("`sunlake keys revoke {id} --keys {}`", file.display());
+    lost.says(&format!("the key {id} was created, and nobody has it; revoke it: {revoke}"));
+    keys(&scratch, &["revoke", id]).finish().exits(0);
+}
+
 /// An access list as Linux keeps it: the owner reads and writes, one more user reads.
 fn access_list(reader: u32) -> Vec<u8> {
     const NOBODY_ELSE: u32 = u32::MAX;
