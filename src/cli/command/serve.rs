@@ -75,14 +75,14 @@ pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> 
         ended = &mut serving => return Ok(ended.map(|()| exit::DONE)?),
         Ok(opened) = is_ready => {
             let of_demo = demo.as_ref().map(|demo| demo.greeting(url)).unwrap_or_default();
-            print(&format!("listening {scheme}://{address}\n{}{of_demo}", greeting(url, opened)))?;
+            print(&format!("listening {scheme}://{address}\n{of_demo}{}", greeting(url, opened)))?;
         }
     }
     serving.await?;
     Ok(exit::DONE)
 }
 
-/// What people want to know at the start. A program reads the line before.
+/// What people want to know at the start. A program reads the first line, which is before it.
 fn greeting(url: &str, Opened { accounts, rows, day }: Opened) -> String {
     lines(|text| {
         writeln!(text, "page      {url}/")?;
