@@ -184,7 +184,7 @@ fn a_served_demo_answers_the_request_that_it_prints() {
     let mut server = Sunlake::new(["serve", "--demo", "--listen", "127.0.0.1:0"]).start();
     let address = server.address().expect("an address");
     let mut greeting = String::new();
-    while !greeting.contains("try  ") {
+    while !greeting.contains("docs  ") {
         greeting.push_str(&server.line());
         greeting.push('\n');
     }

@@ -3,6 +3,7 @@
 use crate::operation::{AS_NOBODY, becomes, logged_address, metric, prepared, serve, set_mode, status};
 use crate::service::{TOLD_METRICS, metrics_address};
 use crate::support::command::{Finished, Sunlake};
+use crate::support::lake::names;
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer, create_key};
 use crate::support::{PATIENCE, source, wait_for};
@@ -94,6 +95,44 @@ fn a_key_ends_on_its_day_and_the_log_names_those_that_have() {
     server.process.terminate();
     let done = server.process.finish().exits(0);
     assert!(named(&done.stderr), "at the start too{}", done.shown());
+}
+
+#[test]
+fn what_is_no_key_file_is_not_to_be_made_private() {
+    let scratch = Scratch::new();
+    let other = scratch.file("hosts", "127.0.0.1 localhost\n");
+    let on = |file: &Path, arguments: &[&str]| {
+        let done =
+            Sunlake::new(["keys"]).args(arguments).args(["--keys".as_ref(), file.as_os_str()]).finish();
+        assert!(!done.stderr.contains("chmod"), "{}", done.shown());
+        done
+    };
+    for arguments in [&["list"][..], &["revoke", "key_0"], &["create", "--account", "a", "--plan", "agency"]]
+    {
+        on(&scratch.path(""), arguments).exits(9).says("Is a directory").says("--keys FILE");
+        on(&other, arguments).exits(3).says("is not a key file: line 1");
+    }
+    assert_eq!(names(&scratch.path("")).len(), 1, "nothing was made");
+}
+
+#[test]
+fn a_key_that_nobody_can_read_is_not_made_or_named() {
+    let scratch = Scratch::new();
+    let file = scratch.path("keys.toml");
+    let create = |to: &str| {
+        let create = keys(&scratch, &["create", "--account", "acme", "--plan", "agency"]);
+        create.through(&["sh", "-c", &format!("exec \"$@\" >{to}"), "sh"]).finish().exits(9)
+    };
+    for to in ["&-", "/dev/null"] {
+        create(to).says("cannot write to stdout: it is closed");
+        assert!(!file.exists(), "{to}");
+    }
+    let lost = create("/dev/full");
+    let listed = keys(&scratch, &["list"]).finish().exits(0).stdout;
+    let id = listed.split(' ').next().expect("an id");
+    let revoke = format!("`sunlake keys revoke {id} --keys {}`", file.display());
+    lost.says(&format!("the key {id} was created, and nobody has it; revoke it: {revoke}"));
+    keys(&scratch, &["revoke", id]).finish().exits(0);
 }
 
 /// An access list as Linux keeps it: the owner reads and writes, one more user reads.

@@ -52,7 +52,7 @@ fn all_mistakes_of_a_pipeline_file_are_shown_at_once_with_their_places() {
              \x20 2 | [extrct]\n\
              \x20   |  ^^^^^^\n\
              hint: did you mean `extract`?\n\
-             error: p.toml, line 5: max_minutes must be a whole number from 0 to 525600\n\
+             error: p.toml, line 5: max_minutes must be a whole number from 1 to 525600\n\
              \x20 5 | max_minutes = 600_000\n\
              \x20   | ^^^^^^^^^^^^^^^^^^^^^\n\
              error: p.toml, line 7: max_drop_percent must be a number from 0 to 100, and is 101\n\

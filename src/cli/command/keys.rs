@@ -4,10 +4,11 @@ use crate::cli::args::{Expiry, KeysCommand};
 use crate::cli::context::folder::require_folder_of;
 use crate::cli::context::secret::warn_if_readable;
 use crate::cli::context::usage_place::usage_place;
-use crate::cli::exit::CommandError;
-use crate::cli::session::Session;
+use crate::cli::exit::{self, CommandError};
+use crate::cli::output::words::{check_stdout, print_secret};
+use crate::cli::session::{Session, shell_word};
 use crate::contract::eastern::{eastern_day, plus_days};
-use crate::contract::escape::escaped;
+use crate::contract::escape::{escaped, escaped_json};
 use crate::serve::{
     KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState, KeysError, LastUse, LastUses, UsagePlace, last_uses,
 };
@@ -15,6 +16,7 @@ use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde::Serialize;
 use serde_json::json;
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -25,23 +27,20 @@ pub(crate) async fn keys(
     command: &KeysCommand,
 ) -> Result<u8, CommandError> {
     require_folder_of(file)?;
-    warn_if_readable(file);
-    let refused = |error: KeysError| CommandError::Serve(error.into());
+    match KeyFile::read(file) {
+        Ok(_) => warn_if_readable(file),
+        // `create` makes it.
+        Err(KeysError::NoFile(..)) => {}
+        Err(error) => return Err(refused(error)),
+    }
     match command {
         KeysCommand::Create { account, plan, scopes, expires } => {
-            let random = session.random("a key")?;
             let now = session.now();
             let expires_on = expires.map(|expires| match expires {
                 Expiry::On(day) => day,
                 Expiry::InDays(days) => plus_days(eastern_day(now), days),
             });
-            let request = KeyRequest { account, plan: *plan, scopes, expires_on };
-            let made = KeyFile::change(file, |keys| keys.create(request, random, now)).map_err(refused)?;
-            tracing::info!(id = made.id, "a key was created; it is shown only this once");
-            let key = made.key.expose_secret();
-            session.report(&json!({ "id": made.id, "account": account, "key": key }), |text| {
-                writeln!(text, "{key}")
-            })
+            create(session, file, KeyRequest { account, plan: *plan, scopes, expires_on }, now)
         }
         KeysCommand::List { usage } => {
             let keys = KeyFile::read(file).map_err(refused)?;
@@ -73,6 +72,32 @@ pub(crate) async fn keys(
             })
         }
     }
+}
+
+fn refused(error: KeysError) -> CommandError {
+    CommandError::Serve(error.into())
+}
+
+/// Creates a key and prints it. One that nobody can read is not created; if it cannot be printed after all, the error has its id.
+fn create(
+    session: &Session<'_>,
+    file: &Path,
+    request: KeyRequest<'_>,
+    now: Timestamp,
+) -> Result<u8, CommandError> {
+    check_stdout()?;
+    let (random, account) = (session.random("a key")?, request.account);
+    let made = KeyFile::change(file, |keys| keys.create(request, random, now)).map_err(refused)?;
+    let (id, key) = (&made.id, made.key.expose_secret());
+    let json = json!({ "id": id, "account": account, "key": key }).to_string();
+    let shown = if session.common.json { escaped_json(&json) } else { Cow::Borrowed(key) };
+    print_secret(&format!("{shown}\n")).map_err(|error| {
+        let file = shell_word(&file.to_string_lossy());
+        let revoke = format!("sunlake keys revoke {id} --keys {file}");
+        error.with_hint(format!("the key {id} was created, and nobody has it; revoke it: `{revoke}`"))
+    })?;
+    tracing::info!(id, "a key was created; it is shown only this once");
+    Ok(exit::DONE)
 }
 
 /// A key, as it is on a day.

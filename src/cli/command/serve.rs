@@ -35,9 +35,6 @@ pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> 
         Some(demo) => demo.sources(),
         None => sources(session, arguments)?,
     };
-    if let Some(files) = &tls {
-        warn_if_readable(&files.key);
-    }
     let config = ServeConfig {
         index,
         accounts,
@@ -67,6 +64,10 @@ pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> 
         opened = Server::open(listener, config) => opened?,
         () = &mut stopped => return Ok(exit::DONE),
     };
+    // Each was read: it is a file of keys.
+    let keys = arguments.keys.as_path();
+    let secrets = [demo.is_none().then_some(keys), arguments.tls_key.as_deref()];
+    secrets.into_iter().flatten().for_each(warn_if_readable);
     tracing::info!(%address, "the port is open; the data is being loaded");
     let (ready, is_ready) = oneshot::channel();
     let mut serving = pin!(server.run(ready, stopped));
@@ -74,14 +75,14 @@ pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> 
         ended = &mut serving => return Ok(ended.map(|()| exit::DONE)?),
         Ok(opened) = is_ready => {
             let of_demo = demo.as_ref().map(|demo| demo.greeting(url)).unwrap_or_default();
-            print(&format!("listening {scheme}://{address}\n{}{of_demo}", greeting(url, opened)))?;
+            print(&format!("listening {scheme}://{address}\n{of_demo}{}", greeting(url, opened)))?;
         }
     }
     serving.await?;
     Ok(exit::DONE)
 }
 
-/// What people want to know at the start. A program reads the line before.
+/// What people want to know at the start. A program reads the first line, which is before it.
 fn greeting(url: &str, Opened { accounts, rows, day }: Opened) -> String {
     lines(|text| {
         writeln!(text, "page      {url}/")?;
@@ -143,7 +144,6 @@ fn sources(
     arguments: &ServeArguments,
 ) -> Result<(IndexSource, AccountsSource, UsagePlace), CommandError> {
     let (index, usage) = source(session, arguments.usage.as_deref())?;
-    warn_if_readable(&arguments.keys);
     Ok((index, AccountsSource::File(arguments.keys.clone()), usage))
 }
 

@@ -23,11 +23,14 @@ pub(crate) fn secret(
         CommandError::Settings(format!("cannot read {variable} {file}: {error}"))
             .with_hint(format!("give the path of a file with the {noun} and nothing else"))
     })?;
-    warn_if_readable(Path::new(&file));
+    // A file of several lines is another file.
+    if text.trim().lines().count() == 1 {
+        warn_if_readable(Path::new(&file));
+    }
     Ok(Some((text, format!("the file {file} of {variable}"))))
 }
 
-/// Warns about a file of keys that every user of this machine can read.
+/// Warns about a file that is known to be one of keys, and that every user of this machine can read.
 pub(crate) fn warn_if_readable(file: &Path) {
     let mode = std::fs::metadata(file).map_or(0, |found| found.permissions().mode());
     if mode & READABLE_BY_OTHERS != 0 {

@@ -9,7 +9,10 @@ use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Write;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
 /// Prints to stdout; what steers a terminal is written out. A reader that closed the pipe is no error.
@@ -19,11 +22,33 @@ pub(crate) fn print(text: &str) -> Result<(), CommandError> {
 
 /// As [`print()`], of bytes.
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), CommandError> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+    match write_out(bytes) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         Err(source) => Err(CommandError::Io("cannot write to stdout".to_owned(), source)),
         Ok(()) => Ok(()),
+    }
+}
+
+fn write_out(bytes: &[u8]) -> std::io::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(bytes).and_then(|()| stdout.flush())
+}
+
+/// Prints what is shown only this once: it is an error if nobody can read it.
+pub(crate) fn print_secret(text: &str) -> Result<(), CommandError> {
+    write_out(text.as_bytes()).map_err(|source| CommandError::Io("cannot write to stdout".to_owned(), source))
+}
+
+/// Fails if what is printed goes nowhere. A program that begins with stdout closed has /dev/null in its place.
+pub(crate) fn check_stdout() -> Result<(), CommandError> {
+    let stdout = std::io::stdout().as_fd().try_clone_to_owned();
+    let stdout = stdout.and_then(|stdout| File::from(stdout).metadata());
+    match (stdout, std::fs::metadata("/dev/null")) {
+        (Ok(stdout), Ok(null)) if stdout.rdev() == null.rdev() => {
+            let closed = std::io::Error::other("it is closed, or /dev/null");
+            Err(CommandError::Io("cannot write to stdout".to_owned(), closed))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -121,11 +121,14 @@ fn check_numbers(spec: &PipelineSpec, wrong: &mut Vec<WrongKey>) {
         ("plan.max_offset", given.max_offset.map(u64::from), 0, u64::from(MAX_OFFSET)),
         ("source.sample.max_offset", spec.source.sample.max_offset.map(u64::from), 0, u64::from(MAX_OFFSET)),
         ("plan.window_days", given.window_days.map(u64::from), 1, u64::from(MAX_WINDOW)),
-        ("budget.max_minutes", spec.budget.max_minutes, 0, A_YEAR),
+        ("budget.max_requests", spec.budget.max_requests, 1, u64::MAX),
+        ("budget.max_minutes", spec.budget.max_minutes, 1, A_YEAR),
+        ("enrich.limit", spec.enrich.as_ref().and_then(|enrich| enrich.limit), 1, u64::MAX),
     ];
     for (key, value, least, most) in bounds {
         if value.is_some_and(|value| value < least || value > most) {
-            wrong.push((key, format!("{} must be a whole number from {least} to {most}", last_word(key))));
+            let end = if most == u64::MAX { String::new() } else { format!(" to {most}") };
+            wrong.push((key, format!("{} must be a whole number from {least}{end}", last_word(key))));
         }
     }
 }
@@ -310,6 +313,9 @@ mod tests {
             ("name = \"p\"\n[extract]\ndays = 3\n[source.sample]\ndays = 0\n", 5, "1 day at least"),
             ("source = { sample = { scale = 11.0 } }\nname = \"p\"\n", 1, "between 0 and 10"),
             ("name = \"p\"\n[budget]\n\"max_minutes\" = 600_000\n", 3, "max_minutes must be"),
+            ("name = \"p\"\n[budget]\nmax_minutes = 0\n", 3, "from 1 to 525600"),
+            ("name = \"p\"\n[budget]\nmax_requests = 0\n", 3, "a whole number from 1"),
+            ("name = \"p\"\n[enrich]\nwhere = \"TRUE\"\nlimit = 0\n", 4, "limit must be"),
             ("name = \"p\"\n[checks]\nmax_drop_percent = nan\n", 3, "from 0 to 100"),
             ("name = \"p\"\n[checks]\n\nmax_vanished_percent = 101\n", 4, "max_vanished_percent must be"),
             ("name = \"p\"\n[checks]\nmax_vanished_percent = -0.5\n", 3, "-0.5"),

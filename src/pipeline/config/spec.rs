@@ -239,9 +239,9 @@ pub struct EnrichSpec {
     pub documents: Option<PathBuf>,
     /// Most businesses of one run; no limit when absent.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub limit: Option<u64>,
-    /// A look-up older than this many days is repeated. When absent, only changed records are looked up again, and document numbers
-    /// after 30 days.
+    /// A look-up older than this many days is repeated. When absent, only changed records are looked up again, and document numbers after 30 days.
     #[serde(default)]
     pub max_age_days: Option<u32>,
     /// Whether officers are requested, too.
@@ -262,9 +262,10 @@ pub struct BudgetSpec {
     /// Requests a month left for the account's other users.
     pub keep_per_month: u32,
     /// Requests of one run.
+    #[schemars(range(min = 1))]
     pub max_requests: Option<u64>,
     /// Minutes of one run.
-    #[schemars(range(max = A_YEAR))]
+    #[schemars(range(min = 1, max = A_YEAR))]
     pub max_minutes: Option<u64>,
     /// Attempts of one request, the first included.
     pub attempts: Option<u32>,

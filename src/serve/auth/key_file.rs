@@ -112,9 +112,7 @@ impl KeyFile {
     /// The text of a key file.
     pub(crate) fn text(path: &Path) -> Result<String, KeysError> {
         std::fs::read_to_string(path).map_err(|source| match source.kind() {
-            ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
-                KeysError::NoFile(path.to_owned(), source)
-            }
+            ErrorKind::NotFound | ErrorKind::NotADirectory => KeysError::NoFile(path.to_owned(), source),
             _ => KeysError::Storage(path.to_owned(), source),
         })
     }
@@ -317,7 +315,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("keys.toml");
         assert!(matches!(KeyFile::read(&path), Err(KeysError::NoFile(..))));
-        assert!(matches!(KeyFile::read(folder.path()), Err(KeysError::NoFile(..))));
+        assert!(matches!(KeyFile::read(folder.path()), Err(KeysError::Storage(..))));
         // The lock file cannot be created where a folder has its name.
         std::fs::create_dir(folder.path().join("keys.toml.lock")).expect("a folder");
         let failed = KeyFile::change(&path, |file| file.create(request(Plan::Agency, &[]), [1; 32], NOW));

@@ -61,6 +61,9 @@ impl KeysError {
             Self::Storage(_, source) if source.kind() == io::ErrorKind::PermissionDenied => {
                 "let this user read the file; only its owner and root can create and revoke keys"
             }
+            Self::Storage(_, source) if source.kind() == io::ErrorKind::IsADirectory => {
+                "give the path of a file: --keys FILE"
+            }
             Self::Storage(_, source) => return of_io(source),
             Self::Malformed(..) => "correct that line of the key file",
             Self::UnknownAccount(..) => "give the key file an [[account]] of that name, or remove the key",
