@@ -28,6 +28,14 @@ fn what_polars_answered_in_another_sense_has_its_own() {
         ("WITH filings AS (SELECT * FROM filings WHERE county = 'Lee') SELECT count(*) FROM filings", "1"),
         ("SELECT 1 AS a WHERE false", ""),
         (
+            "SELECT split_part('a---b', '--', -1), split_part('aaa', 'aa', -1), split_part('a,b', ',', -2), split_part('a,b', ',', -3)",
+            "-b|a|a|",
+        ),
+        (
+            "SELECT length(trim(' \u{a0}\u{2003}a\u{3000}\u{1680}')), length(ltrim('\u{202f}a ')), length(rtrim('\ta\u{200b}\n'))",
+            "1|2|4",
+        ),
+        (
             "SELECT TRY_CAST(12345 AS DECIMAL(6,1)) = 12345, TRY_CAST(123456 AS DECIMAL(6,1)), TRY_CAST(99999.95 AS DECIMAL(6,1))",
             "true|null|null",
         ),
