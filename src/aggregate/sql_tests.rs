@@ -27,6 +27,7 @@ fn what_polars_answered_in_another_sense_has_its_own() {
     for (sql, answer) in [
         ("WITH filings AS (SELECT * FROM filings WHERE county = 'Lee') SELECT count(*) FROM filings", "1"),
         ("SELECT 1 AS a WHERE false", ""),
+        ("SELECT strftime(DATE '2026-01-05', '%-m/%-d/%-y %-I %-j 100%%')", "1/5/26 12 5 100%"),
         (
             "SELECT split_part('a---b', '--', -1), split_part('aaa', 'aa', -1), split_part('a,b', ',', -2), split_part('a,b', ',', -3)",
             "-b|a|a|",
@@ -214,6 +215,22 @@ fn what_has_no_plan_is_refused_with_a_form_or_is_for_another_program() {
             "did you mean county?",
         ),
         ("SELECT now()", "name the day"),
+        ("SELECT ntile(2.0) OVER (ORDER BY name) FROM filings", "ntile takes a whole number"),
+        ("SELECT nth_value(name, 1.0) OVER () FROM filings", "nth_value takes a whole number"),
+        ("SELECT row_number() FILTER (WHERE listed) OVER () FROM filings", "is not run here"),
+        ("SELECT first_value(DISTINCT name) OVER () FROM filings", "is not run here"),
+        (
+            "SELECT sum(1) OVER (ROWS BETWEEN UNBOUNDED FOLLOWING AND CURRENT ROW) FROM filings",
+            "begins after its end",
+        ),
+        (
+            "SELECT sum(1) OVER (ROWS BETWEEN CURRENT ROW AND UNBOUNDED PRECEDING) FROM filings",
+            "begins after its end",
+        ),
+        ("SELECT 'a' LIKE 'b' ESCAPE 'xy'", "more than one character"),
+        ("SELECT DATE '2026-01-01' + INTERVAL '1' YEAR TO MONTH", "no number of days or months"),
+        ("SELECT strftime(DATE '2026-01-05', '%-a')", "a form that is not known"),
+        ("SELECT strftime(DATE '2026-01-05', 'x%-')", "a form that is not known"),
         ("SELECT CAST(123456 AS DECIMAL(6,1))", "123456 is too large for the type"),
         ("SELECT CAST(CAST(1.5 AS DECIMAL(3,1)) * 100 AS DECIMAL(3,1))", "150.0 is too large for the type"),
         ("SELECT CAST(1 AS DECIMAL(2,4))", "is not known"),

@@ -183,6 +183,9 @@ pub(super) fn window(
         *args = same_kind(std::mem::take(args))?;
         Ok(Seen::Lag(rows * sign))
     };
+    if let ("ntile" | "nth_value", Some(number)) = (name, args.last_mut()) {
+        *number = as_letter(number.clone(), 'i', name)?;
+    }
     let given = args.len();
     let (seen, takes) = match (name, reduced) {
         (_, Some(Node::Reduce(reduce, of, false))) => {

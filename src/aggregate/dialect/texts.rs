@@ -100,7 +100,10 @@ pub(super) fn pad<'a>(of: &[Cell<'_>], at_start: bool) -> Result<Cell<'a>, Strin
 
 /// Whether a text has a pattern: `%` is any characters, `_` is one; after the escape character both are themselves.
 pub(super) fn is_like(text: &str, pattern: &str, escape: &str) -> Result<bool, String> {
-    let escape = escape.chars().next();
+    let mut escape = escape.chars();
+    let (escape, None) = (escape.next(), escape.next()) else {
+        return Err("ESCAPE is more than one character: use one, such as ESCAPE '!'".to_owned());
+    };
     let mut steps = Vec::new();
     let mut letters = pattern.chars();
     while let Some(letter) = letters.next() {
