@@ -27,6 +27,10 @@ fn what_polars_answered_in_another_sense_has_its_own() {
     for (sql, answer) in [
         ("WITH filings AS (SELECT * FROM filings WHERE county = 'Lee') SELECT count(*) FROM filings", "1"),
         ("SELECT 1 AS a WHERE false", ""),
+        (
+            "SELECT TRY_CAST('0A' AS INTEGER), TRY_CAST('a_1' AS INTEGER), 1 _a, CAST('0' AS INTEGER)",
+            "null|null|1|0",
+        ),
         ("SELECT strftime(DATE '2026-01-05', '%-m/%-d/%-y %-I %-j 100%%')", "1/5/26 12 5 100%"),
         (
             "SELECT split_part('a---b', '--', -1), split_part('aaa', 'aa', -1), split_part('a,b', ',', -2), split_part('a,b', ',', -3)",
@@ -215,6 +219,10 @@ fn what_has_no_plan_is_refused_with_a_form_or_is_for_another_program() {
             "did you mean county?",
         ),
         ("SELECT now()", "name the day"),
+        ("SELECT 1_000 AS a", "write 1000"),
+        ("SELECT TRY_CAST('1_000' AS INTEGER)", "in another form"),
+        ("SELECT TRY_CAST('-0x1F' AS BIGINT)", "in another form"),
+        ("SELECT TRY_CAST('1_000' AS DOUBLE)", "in another form"),
         ("SELECT ntile(2.0) OVER (ORDER BY name) FROM filings", "ntile takes a whole number"),
         ("SELECT nth_value(name, 1.0) OVER () FROM filings", "nth_value takes a whole number"),
         ("SELECT row_number() FILTER (WHERE listed) OVER () FROM filings", "is not run here"),
