@@ -27,6 +27,16 @@ fn what_polars_answered_in_another_sense_has_its_own() {
     for (sql, answer) in [
         ("WITH filings AS (SELECT * FROM filings WHERE county = 'Lee') SELECT count(*) FROM filings", "1"),
         ("SELECT 1 AS a WHERE false", ""),
+        ("SELECT floor(3) || '', ceil(3) || '', trunc(3) || '', floor(2.5) || ''", "3.0|3.0|3|2"),
+        (
+            "SELECT median(x) = -0.1, quantile_cont(y, 0.3) = -1.54 FROM (SELECT -0.1 AS x, -1.00 AS y UNION ALL SELECT -0.2, -2.37 UNION ALL SELECT NULL, 0.55) t",
+            "true|true",
+        ),
+        ("SELECT median(x) OVER () = -0.1 FROM (SELECT -0.1 AS x UNION ALL SELECT -0.2) t", "true true"),
+        (
+            "SELECT 'a%b' ILIKE 'AX%B' ESCAPE 'X', 'axcb' ILIKE 'Ax%B' ESCAPE 'X', 'A%' LIKE 'AX%' ESCAPE 'X'",
+            "true|false|true",
+        ),
         (
             "SELECT TRY_CAST('0A' AS INTEGER), TRY_CAST('a_1' AS INTEGER), 1 _a, CAST('0' AS INTEGER)",
             "null|null|1|0",

@@ -106,10 +106,10 @@ fn round(mut args: Vec<Node>) -> Result<Node> {
     }
 }
 
-/// A number to an integer.
+/// A number to a whole one, which stays a double if it is one. Of whole numbers `floor` and `ceil` give doubles too.
 fn to_unit(of: Node, exact: &'static Function, doubles: &'static Function) -> Result<Node> {
     match of.kind() {
-        Kind::Integer => Ok(of),
+        Kind::Integer if std::ptr::eq(exact, &f::TRUNC_UNITS) => Ok(of),
         Kind::Decimal(places) => {
             let unit = Node::int(10_i64.pow(places.into()));
             folded(Node::Call(exact, vec![of, unit], Kind::Decimal(0)))

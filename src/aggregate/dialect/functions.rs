@@ -196,8 +196,8 @@ pub(super) static JOIN_TEXTS: Function =
 pub(super) static LIKE: Function =
     row(&["LIKE"], "ttt", 'b', |of| texts::is_like(of[0].str(), of[1].str(), of[2].str()).map(Cell::Bool));
 pub(super) static ILIKE: Function = row(&["ILIKE"], "ttt", 'b', |of| {
-    let [text, pattern] = [0, 1].map(|at| of[at].str().to_lowercase());
-    texts::is_like(&text, &pattern, of[2].str()).map(Cell::Bool)
+    let [text, pattern, escape] = [0, 1, 2].map(|at| of[at].str().to_lowercase());
+    texts::is_like(&text, &pattern, &escape).map(Cell::Bool)
 });
 /// Characters from a place on, counted from 1, and how many.
 pub(super) static SLICE: Function = native(&["substr"], "tii", 't', |of| {
