@@ -229,6 +229,11 @@ fn what_has_no_plan_is_refused_with_a_form_or_is_for_another_program() {
             "did you mean county?",
         ),
         ("SELECT now()", "name the day"),
+        (
+            "SELECT CASE WHEN business_id = 1 THEN 0 ELSE 5 % (business_id - 1) END FROM filings",
+            "in a part of a CASE that is not taken: use NULLIF(x, 0)",
+        ),
+        ("SELECT CASE WHEN zip <> '' THEN CAST(zip AS INTEGER) END FROM filings", "TRY_CAST gives NULL"),
         ("SELECT 1_000 AS a", "write 1000"),
         ("SELECT TRY_CAST('1_000' AS INTEGER)", "in another form"),
         ("SELECT TRY_CAST('-0x1F' AS BIGINT)", "in another form"),

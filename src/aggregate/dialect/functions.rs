@@ -52,7 +52,8 @@ fn integer(of: Option<i64>, what: &str) -> Result<Cell<'static>, String> {
 }
 
 fn quotient(of: Option<i64>) -> Result<Cell<'static>, String> {
-    of.map(Cell::Int).ok_or_else(|| "a number is divided by 0: use NULLIF(x, 0)".to_owned())
+    let by_zero = "a number is divided by 0, maybe in a part of a CASE that is not taken: use NULLIF(x, 0)";
+    of.map(Cell::Int).ok_or_else(|| by_zero.to_owned())
 }
 
 /// The functions that have a name in SQL.
