@@ -106,7 +106,7 @@ fn round(mut args: Vec<Node>) -> Result<Node> {
     }
 }
 
-/// A number to a whole one, which stays a double if it is one. Of whole numbers `floor` and `ceil` give doubles too.
+/// A number without its decimals. A double stays one, and `floor` and `ceil` make doubles of integers.
 fn to_unit(of: Node, exact: &'static Function, doubles: &'static Function) -> Result<Node> {
     match of.kind() {
         Kind::Integer if std::ptr::eq(exact, &f::TRUNC_UNITS) => Ok(of),
