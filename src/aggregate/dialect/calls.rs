@@ -106,10 +106,10 @@ fn round(mut args: Vec<Node>) -> Result<Node> {
     }
 }
 
-/// A number to an integer.
+/// A number without its decimals. A double stays one, and `floor` and `ceil` make doubles of integers.
 fn to_unit(of: Node, exact: &'static Function, doubles: &'static Function) -> Result<Node> {
     match of.kind() {
-        Kind::Integer => Ok(of),
+        Kind::Integer if std::ptr::eq(exact, &f::TRUNC_UNITS) => Ok(of),
         Kind::Decimal(places) => {
             let unit = Node::int(10_i64.pow(places.into()));
             folded(Node::Call(exact, vec![of, unit], Kind::Decimal(0)))
@@ -183,6 +183,9 @@ pub(super) fn window(
         *args = same_kind(std::mem::take(args))?;
         Ok(Seen::Lag(rows * sign))
     };
+    if let ("ntile" | "nth_value", Some(number)) = (name, args.last_mut()) {
+        *number = as_letter(number.clone(), 'i', name)?;
+    }
     let given = args.len();
     let (seen, takes) = match (name, reduced) {
         (_, Some(Node::Reduce(reduce, of, false))) => {

@@ -36,9 +36,13 @@ pub(super) fn cast_cell(
         }
         (Kind::Text, Kind::Integer) => match text.parse::<i64>() {
             Ok(of) => Some(Cell::Int(of)).filter(|_| fits(of, size)),
+            Err(_) if has_digit_forms(text) => return unclear(true, "write it in digits alone"),
             Err(_) => return unclear(text.parse::<f64>().is_ok(), "cast it to DOUBLE first"),
         },
-        (Kind::Text, Kind::Double) => text.parse().ok().map(Cell::Double),
+        (Kind::Text, Kind::Double) => match text.parse() {
+            Ok(of) => Some(Cell::Double(of)),
+            Err(_) => return unclear(has_digit_forms(text), "write it in digits alone"),
+        },
         (Kind::Text, Kind::Bool) => match &*text.to_lowercase() {
             "true" | "t" | "1" | "yes" | "y" => Some(Cell::Bool(true)),
             "false" | "f" | "0" | "no" | "n" => Some(Cell::Bool(false)),
@@ -80,6 +84,13 @@ fn rescaled(of: i64, places: u8, wanted: u8) -> Option<i64> {
     let unit = 10_i64.checked_pow((places - wanted).into())?;
     let half = if of < 0 { -unit / 2 } else { unit / 2 };
     Some(of.checked_add(half)? / unit)
+}
+
+/// Whether a text may be a number with signs between its digits, or in another base: `1_000`, `0x1F`.
+fn has_digit_forms(text: &str) -> bool {
+    let plain = text.trim_start_matches(['+', '-']);
+    let is_based = plain.starts_with('0') && plain.get(1..2).is_some_and(|base| "xXbBoO".contains(base));
+    is_based || (text.contains('_') && text.replace('_', "").parse::<f64>().is_ok())
 }
 
 /// The day of a text, as days since 1970. A time after it is read and left out.

@@ -107,15 +107,17 @@ pub(super) fn made<'a>(of: &[Cell<'_>]) -> Made<'a> {
 }
 
 /// What `strftime` knows here.
-const WRITTEN: &str = "YmdHMSjaAbByIp%-";
+const WRITTEN: &str = "YmdHMSjaAbByIp%";
+/// What may have a `-` before it: numbers that are written without zeros before them.
+const SHORT: &str = "mdHMSjyI";
 
 pub(super) fn written<'a>(of: &Cell<'_>, format: &str) -> Made<'a> {
     let mut rest = format;
     while let Some((_, after)) = rest.split_once('%') {
-        let letter = after.chars().next().filter(|letter| WRITTEN.contains(*letter));
-        let letter =
-            letter.ok_or_else(|| format!("'{format}' has a form that is not known: use {WRITTEN}"))?;
-        rest = &after[letter.len_utf8()..];
+        let (known, form) = after.strip_prefix('-').map_or((WRITTEN, after), |form| (SHORT, form));
+        let letter = form.chars().next().filter(|letter| known.contains(*letter));
+        let letter = letter.ok_or_else(|| format!("'{format}' has a form that is not known: use {known}"))?;
+        rest = &form[letter.len_utf8()..];
     }
     let start = date(of.day())?.at(0, 0, 0, 0);
     let time = start.checked_add(of.micros().rem_euclid(DAY_MICROS).microseconds()).map_err(|_| OUTSIDE)?;

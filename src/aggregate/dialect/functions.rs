@@ -52,7 +52,8 @@ fn integer(of: Option<i64>, what: &str) -> Result<Cell<'static>, String> {
 }
 
 fn quotient(of: Option<i64>) -> Result<Cell<'static>, String> {
-    of.map(Cell::Int).ok_or_else(|| "a number is divided by 0: use NULLIF(x, 0)".to_owned())
+    let by_zero = "a number is divided by 0, maybe in a part of a CASE that is not taken: use NULLIF(x, 0)";
+    of.map(Cell::Int).ok_or_else(|| by_zero.to_owned())
 }
 
 /// The functions that have a name in SQL.
@@ -196,8 +197,8 @@ pub(super) static JOIN_TEXTS: Function =
 pub(super) static LIKE: Function =
     row(&["LIKE"], "ttt", 'b', |of| texts::is_like(of[0].str(), of[1].str(), of[2].str()).map(Cell::Bool));
 pub(super) static ILIKE: Function = row(&["ILIKE"], "ttt", 'b', |of| {
-    let [text, pattern] = [0, 1].map(|at| of[at].str().to_lowercase());
-    texts::is_like(&text, &pattern, of[2].str()).map(Cell::Bool)
+    let [text, pattern, escape] = [0, 1, 2].map(|at| of[at].str().to_lowercase());
+    texts::is_like(&text, &pattern, &escape).map(Cell::Bool)
 });
 /// Characters from a place on, counted from 1, and how many.
 pub(super) static SLICE: Function = native(&["substr"], "tii", 't', |of| {

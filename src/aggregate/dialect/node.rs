@@ -340,7 +340,10 @@ fn cast(of: &Node, kind: Kind, size: u8, tries: bool) -> Expr {
                 None if from.is_number() => {
                     Err(format!("{} is too large for the type", cells[0].show(from).unwrap_or_default()))
                 }
-                None => Err(format!("{:?} is not {}", cells[0].show(from).unwrap_or_default(), kind.name())),
+                None => {
+                    let shown = cells[0].show(from).unwrap_or_default();
+                    Err(format!("{shown:?} is not {}: TRY_CAST gives NULL for it", kind.name()))
+                }
             })
         }
     }

@@ -56,7 +56,7 @@ impl Reduce {
         match self {
             Self::Rows | Self::Count => Kind::Integer,
             Self::Sum | Self::Min | Self::Max => kind,
-            // Of exact numbers it has their decimal places: it is rounded down.
+            // Of exact numbers it has their decimal places: it is rounded towards 0.
             Self::Quantile(_) if matches!(kind, Kind::Decimal(_)) => kind,
             Self::Avg | Self::Deviation { .. } | Self::Quantile(_) => Kind::Double,
         }
@@ -104,9 +104,7 @@ impl Reduce {
                 if self.gives(kind) == Kind::Double {
                     return (steps, between);
                 }
-                let whole = between.clone().cast(DataType::Int64);
-                let is_above = whole.clone().cast(DataType::Float64).gt(between);
-                (steps, whole - is_above.cast(DataType::Int64))
+                (steps, between.cast(DataType::Int64))
             }
         }
     }
@@ -228,7 +226,7 @@ impl Tally {
                 let between = low + (high - low) * at.fract();
                 match reduce.gives(kind) {
                     Kind::Double => Cell::Double(between),
-                    _ => Cell::Int(between.floor() as i64),
+                    _ => Cell::Int(between as i64),
                 }
             }
         })

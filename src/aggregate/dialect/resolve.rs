@@ -207,7 +207,10 @@ impl Scope<'_> {
             _ => String::new(),
         };
         let field = by.leading_field.as_ref().map(ToString::to_string);
-        let Some((months, micros)) = interval(&text, field.as_deref()) else {
+        let is_plain = by.last_field.is_none()
+            && by.leading_precision.is_none()
+            && by.fractional_seconds_precision.is_none();
+        let Some((months, micros)) = interval(&text, field.as_deref()).filter(|_| is_plain) else {
             return wrong(
                 format!("{by} is no number of days or months"),
                 "such as: INTERVAL 7 DAY, INTERVAL '2 months'",
@@ -295,7 +298,7 @@ impl Scope<'_> {
                 "count first, in a WITH or a subquery",
             ),
             (None, Some(node)) => Ok(node),
-            (None, None) if is_distinct || function.filter.is_some() => not_here(function),
+            (_, None) if is_distinct || function.filter.is_some() => not_here(function),
             (None, None) => calls::scalar(&name, args),
             (Some(over), reduced) => {
                 let spec = self.window_spec(over)?;
@@ -352,7 +355,12 @@ fn frame(spec: &WindowSpec) -> Result<Frame> {
     };
     let last = frame.end_bound.as_ref().unwrap_or(&WindowFrameBound::CurrentRow);
     let is_unbounded = matches!(frame.start_bound, WindowFrameBound::Preceding(None));
+    let is_turned = matches!(frame.start_bound, WindowFrameBound::Following(None))
+        || matches!(last, WindowFrameBound::Preceding(None));
     match (frame.units, last) {
+        _ if is_turned => {
+            wrong("a frame begins after its end", "such as: ROWS BETWEEN 6 PRECEDING AND CURRENT ROW")
+        }
         (_, WindowFrameBound::Following(None)) if is_unbounded => Ok(Frame::Rows(None, None)),
         (WindowFrameUnits::Range, WindowFrameBound::CurrentRow) if is_unbounded => Ok(Frame::Peers),
         (WindowFrameUnits::Rows, last) => match (bound(&frame.start_bound), bound(last)) {

@@ -93,6 +93,7 @@ fn read<T>(
     parse: impl FnOnce(Parser<'_>) -> Result<T, ParserError>,
 ) -> Result<T> {
     let known = tokens.as_deref().unwrap_or_default();
+    separated(known)?;
     bounded(known)?;
     let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
     let dialect = Bounded { left: Cell::new(MAX_BEGUN_OF_SHORT + MAX_BEGUN * known.len()) };
@@ -148,6 +149,24 @@ fn mistake(sql: &str, tokens: &[TokenWithSpan]) -> Result<()> {
     };
     let word = if word == "." { given } else { &word };
     wrong(format!("a query begins with SELECT or WITH, not with {word}"), hint)
+}
+
+/// Refuses a number with `_` between its digits, which would end before it, with a name after it.
+fn separated(tokens: &[TokenWithSpan]) -> Result<()> {
+    for pair in tokens.windows(2) {
+        if let (Token::Number(number, _), Token::Word(word)) = (&pair[0].token, &pair[1].token)
+            && word.quote_style.is_none()
+            && word.value.starts_with('_')
+        {
+            let number = format!("{number}{}", word.value);
+            let plain = number.replace('_', "");
+            return wrong(
+                format!("the number {number} has signs between its digits"),
+                format!("write {plain}"),
+            );
+        }
+    }
+    Ok(())
 }
 
 fn too_deep<T>() -> Result<T> {

@@ -20,9 +20,12 @@ pub(super) fn lower<'a>(of: &Cell<'_>) -> Cell<'a> {
     Cell::text(of.str().chars().map(one).collect::<String>())
 }
 
+/// The blanks of Unicode, without those that end a line or a cell.
+const BLANKS: &str = " \u{a0}\u{1680}\u{2000}\u{2001}\u{2002}\u{2003}\u{2004}\u{2005}\u{2006}\u{2007}\u{2008}\u{2009}\u{200a}\u{202f}\u{205f}\u{3000}";
+
 /// Without blanks, or without these characters, at its ends.
 pub(super) fn trim<'a>(of: &[Cell<'a>], at_start: bool, at_end: bool) -> Cell<'a> {
-    let chars: Vec<char> = of.get(1).map_or(" ", |chars| chars.str()).chars().collect();
+    let chars: Vec<char> = of.get(1).map_or(BLANKS, |chars| chars.str()).chars().collect();
     let mut text = of[0].str();
     if at_start {
         text = text.trim_start_matches(&chars[..]);
@@ -76,11 +79,11 @@ pub(super) fn split_part<'a>(of: &[Cell<'_>]) -> Result<Cell<'a>, String> {
     if by.is_empty() || at == 0 {
         return Err("split_part needs a separator and a place other than 0".to_owned());
     }
-    let part = match usize::try_from(at - 1) {
-        Ok(at) => text.split(by).nth(at),
-        Err(_) => text.rsplit(by).nth((-at - 1) as usize),
-    };
-    Ok(Cell::text(part.unwrap_or_default().to_owned()))
+    // Separators are found from the start, whatever the end that is counted from.
+    let parts: Vec<&str> = text.split(by).collect();
+    let place = if at > 0 { at - 1 } else { at.saturating_add(parts.len() as i64) };
+    let part = usize::try_from(place).ok().and_then(|place| parts.get(place));
+    Ok(Cell::text(part.copied().unwrap_or_default().to_owned()))
 }
 
 /// At this many characters, filled with a text or cut.
@@ -97,7 +100,10 @@ pub(super) fn pad<'a>(of: &[Cell<'_>], at_start: bool) -> Result<Cell<'a>, Strin
 
 /// Whether a text has a pattern: `%` is any characters, `_` is one; after the escape character both are themselves.
 pub(super) fn is_like(text: &str, pattern: &str, escape: &str) -> Result<bool, String> {
-    let escape = escape.chars().next();
+    let mut escape = escape.chars();
+    let (escape, None) = (escape.next(), escape.next()) else {
+        return Err("ESCAPE is more than one character: use one, such as ESCAPE '!'".to_owned());
+    };
     let mut steps = Vec::new();
     let mut letters = pattern.chars();
     while let Some(letter) = letters.next() {
