@@ -318,3 +318,17 @@ SELECT DISTINCT weekday, sign(weekday - 4) AS a, abs(weekday - 4) AS b, round(1.
 SELECT median(0.1 * filings) AS a, quantile_cont(-0.1 * filings, 0.3) AS g, median(floor(0.1 * filings)) AS b, median(round(1.25 * filings)) AS c, median(CAST(filings AS DECIMAL(10, 0))) AS d, quantile_cont(0.1 * filings, 0.3) AS e, median(filings) AS f FROM days
 SELECT weekday, median(-0.1 * filings) OVER (ORDER BY filed_date ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS a, median(floor(0.1 * filings)) OVER (ORDER BY filed_date ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS b FROM days
 SELECT DISTINCT weekday, round(1.5 * weekday, -1) AS a, round(0.5 + weekday, 0) AS b, round(weekday, -1) AS c, CAST(floor(1.5 * weekday) AS VARCHAR) AS d, 3 + floor(1.5 * weekday) AS e, ceil(1.5 * weekday) % 2 AS f FROM days
+SELECT d.filed_date, f.filed_date AS found, n FROM (SELECT filed_date, count(*) AS n FROM filings WHERE county = 'Liberty' GROUP BY filed_date) f RIGHT JOIN days d USING (filed_date)
+SELECT count(*) AS n FROM (SELECT filed_date FROM filings WHERE county = 'Liberty') f RIGHT JOIN days d USING (filed_date) WHERE f.filed_date IS NULL
+SELECT c.*, county FROM filings f JOIN county_facts c USING (county)
+SELECT * FROM counties c FULL JOIN county_facts f USING (county, county_key)
+SELECT county, c.county AS counted, f.county AS known, w.county AS growing FROM counties c FULL JOIN county_facts f USING (county) FULL JOIN agg_county_window w USING (county)
+SELECT -filings AS filings, filed_date FROM days ORDER BY filings + 0, filed_date LIMIT 2
+SELECT county, sum(filings) AS filings FROM agg_county_month GROUP BY county ORDER BY sum(filings) DESC
+SELECT filed_date, complete = weekday IN (1, 5) AS a, settled = weekday BETWEEN 2 AND 4 AS b FROM days
+SELECT filed_date, complete IS DISTINCT FROM settled AND weekday > 3 AS a FROM days
+SELECT count(*) AS n FROM days WHERE filed_date <= '2026-11-20 12:00:00' AND filed_date NOT IN ('2026-11-19 08:00:00')
+SELECT count(*) AS n, TIMESTAMPTZ '2026-11-28 23:00:00-05:00' AS a, TIMESTAMP '2026-11-28 23:00:00-05' AS b FROM filings WHERE changed_at > '2026-11-20 23:00:00-05:00'
+SELECT 'total' AS k, count(*) AS n FROM filings WHERE county = 'Nowhere' GROUP BY ALL
+SELECT entity_type, count(*) AS n FROM filings AS f(a, entity_type, c, d) WHERE listed GROUP BY entity_type
+SELECT median(-0.1 * filings) AS a, floor(sum(filings)) || '' AS b, TRY_CAST(max(filings) AS DECIMAL(1, 0)) AS c FROM days

@@ -47,7 +47,8 @@ impl<'s> Scope<'s> {
 impl Scope<'_> {
     fn name(&self, name: &[Ident]) -> Result<Node> {
         let alias = match name {
-            [name] => self.aliases.iter().find(|(alias, _)| is_same(alias, &name.value)),
+            // Of two with one name the last counts.
+            [name] => self.aliases.iter().rfind(|(alias, _)| is_same(alias, &name.value)),
             _ => None,
         };
         if let (true, Some((_, node))) = (self.are_aliases_first, alias) {

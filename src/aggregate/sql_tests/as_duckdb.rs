@@ -82,6 +82,16 @@ fn an_alias_is_sorted_by_where_it_is_alone_and_inside_of_an_expression_the_colum
         let sql = format!("SELECT {select} FROM {table} ORDER BY {order}");
         assert_eq!(asked(&sql), answer, "{sql}");
     }
+    let other = |key: &str| format!("FULL JOIN (SELECT '{key}' AS k) g USING (k) ORDER BY k");
+    for (select, rest, answer) in [
+        ("x AS y, -x AS y, y + 0", "WHERE k = 'a'".to_owned(), "5|-5|-5"),
+        ("x AS y, -x AS y", "WHERE y > 0".to_owned(), ""),
+        ("t.k, g.k", other("aa"), "a|null null|aa b|null c|null"),
+        ("g.k", other("b"), "b null null"),
+    ] {
+        let sql = format!("SELECT {select} FROM {table} {rest}");
+        assert_eq!(asked(&sql), answer, "{sql}");
+    }
     let grouped = format!("SELECT k, sum(x) AS x FROM {table} GROUP BY k ORDER BY");
     assert_eq!(asked(&format!("{grouped} sum(x) DESC")), "c|9 a|5 b|1");
     assert_eq!(asked(&format!("{grouped} rank() OVER (ORDER BY sum(x))")), "b|1 a|5 c|9");

@@ -26,10 +26,22 @@ pub(super) struct Selection<'s> {
     pub(super) ids: &'s Ids,
 }
 
+/// Names and values of a result.
+type Outputs = Vec<(String, Node)>;
+
+/// Where the name of a column of the result is from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Alias,
+    /// A column that is selected with its table: `f.county`, `f.*`.
+    WithTable,
+    Otherwise,
+}
+
 /// The clauses of a `SELECT`, over its columns.
 struct Clauses {
     /// Names and values of the result.
-    outputs: Vec<(String, Node)>,
+    outputs: Outputs,
     /// None without groups.
     keys: Option<Vec<Node>>,
     having: Option<Node>,
@@ -46,7 +58,7 @@ impl Selection<'_> {
     /// The rows, in order.
     pub(super) fn rows(mut self) -> Result<Rows> {
         self.refuse_other_clauses()?;
-        let outputs = self.outputs()?;
+        let (outputs, origins) = self.outputs()?;
         let conditions = match &self.select.selection {
             Some(condition) => conjuncts(self.scope(&outputs).condition(condition)?),
             None => Vec::new(),
@@ -57,7 +69,7 @@ impl Selection<'_> {
                 "put a condition on a count in HAVING, on a window in QUALIFY",
             );
         }
-        let mut clauses = self.clauses(outputs)?;
+        let mut clauses = self.clauses(outputs, &origins)?;
         let (rows, conditions) = all_joined(std::mem::take(&mut self.sources), conditions, self.ids)?;
         let rows = self.groups(rows, conditions, &mut clauses)?;
         let rows = filtered(rows, clauses.having.take());
@@ -95,8 +107,10 @@ impl Selection<'_> {
         if is_other { not_here("such a SELECT") } else { Ok(()) }
     }
 
-    fn outputs(&self) -> Result<Vec<(String, Node)>> {
-        let mut outputs: Vec<(String, Node)> = Vec::new();
+    /// The names and values of the result, and where the names are from.
+    fn outputs(&self) -> Result<(Outputs, Vec<Origin>)> {
+        let mut outputs: Outputs = Vec::new();
+        let mut origins = Vec::new();
         // `FROM filings` alone.
         if self.select.projection.is_empty() {
             outputs.extend(self.stars(None, &WildcardAdditionalOptions::default())?);
@@ -107,6 +121,7 @@ impl Selection<'_> {
                 SelectItem::ExprWithAlias { expr, alias } => (expr, Some(alias.value.clone())),
                 SelectItem::Wildcard(options) => {
                     outputs.extend(self.stars(None, options)?);
+                    origins.resize(outputs.len(), Origin::Otherwise);
                     continue;
                 }
                 SelectItem::QualifiedWildcard(
@@ -114,27 +129,31 @@ impl Selection<'_> {
                     options,
                 ) => {
                     outputs.extend(self.stars(Some(table.to_string().trim_matches('"')), options)?);
+                    origins.resize(outputs.len(), Origin::WithTable);
                     continue;
                 }
                 other => return not_here(other),
             };
             let node = self.scope(&outputs).node(expr)?;
-            let name = match (name, expr) {
-                (Some(name), _) => name,
-                (None, Expr::Identifier(name)) => self.named_as(std::slice::from_ref(name))?,
-                (None, Expr::CompoundIdentifier(names)) => self.named_as(names)?,
-                (None, expr) => title(expr),
+            let (name, from) = match (name, expr) {
+                (Some(name), _) => (name, Origin::Alias),
+                (None, Expr::Identifier(name)) => {
+                    (self.named_as(std::slice::from_ref(name))?, Origin::Otherwise)
+                }
+                (None, Expr::CompoundIdentifier(names)) => (self.named_as(names)?, Origin::WithTable),
+                (None, expr) => (title(expr), Origin::Otherwise),
             };
             outputs.push((name, node));
+            origins.push(from);
         }
-        Ok(outputs)
+        Ok((outputs, origins))
     }
 
-    fn clauses(&self, outputs: Vec<(String, Node)>) -> Result<Clauses> {
+    fn clauses(&self, outputs: Outputs, origins: &[Origin]) -> Result<Clauses> {
         let scope = self.scope(&outputs);
         let by_alias = |expr: &Option<Expr>| expr.as_ref().map(|expr| scope.condition(expr)).transpose();
         let (having, qualify) = (by_alias(&self.select.having)?, by_alias(&self.select.qualify)?);
-        let order = self.order_by(&outputs)?;
+        let order = self.order_by(&outputs, origins)?;
         let all = || outputs.iter().map(|(_, node)| node).chain(order.iter().map(|order| &order.by));
         let has_reduce = all().chain(&qualify).any(Node::has_reduce);
         let keys = self.keys(&outputs)?;
@@ -181,29 +200,17 @@ impl Selection<'_> {
         Ok(keys)
     }
 
-    fn order_by(&self, outputs: &[(String, Node)]) -> Result<Vec<Order>> {
+    fn order_by(&self, outputs: &[(String, Node)], origins: &[Origin]) -> Result<Vec<Order>> {
         let Some(order) = self.order else { return Ok(Vec::new()) };
         if order.interpolate.is_some() {
             return not_here(order);
         }
-        let names = self.names_of_order(outputs)?;
+        let names = names_of_order(outputs, origins);
         orders(order, outputs.iter().map(|(_, node)| node.clone()), |by| match ordinal(&by.expr) {
             Some(at) => Ok(order_of(at_place(outputs, at, "ORDER BY")?, &by.options)),
             // Inside of an expression a column of the tables comes before an alias.
             None => Scope { are_aliases_first: is_name(&by.expr), ..self.scope(&names) }.order(by),
         })
-    }
-
-    /// The columns of the result that `ORDER BY` may name: those with an alias first, and the last of two with the same.
-    fn names_of_order(&self, outputs: &[(String, Node)]) -> Result<Vec<(String, Node)>> {
-        let mut names = Vec::new();
-        for item in self.select.projection.iter().rev() {
-            if let SelectItem::ExprWithAlias { expr, alias } = item {
-                names.push((alias.value.clone(), self.scope(outputs).node(expr)?));
-            }
-        }
-        names.extend_from_slice(outputs);
-        Ok(names)
     }
 
     fn named_as(&self, name: &[Ident]) -> Result<String> {
@@ -212,7 +219,7 @@ impl Selection<'_> {
     }
 
     /// The columns of a `*`.
-    fn stars(&self, table: Option<&str>, options: &WildcardAdditionalOptions) -> Result<Vec<(String, Node)>> {
+    fn stars(&self, table: Option<&str>, options: &WildcardAdditionalOptions) -> Result<Outputs> {
         let is_of = |column: &&Column| column.is_of(table);
         let without = without(options)?;
         if let Some(table) = table
@@ -263,6 +270,17 @@ impl Clauses {
         let order = self.order.iter_mut().map(|order| &mut order.by);
         outputs.chain(order).chain(&mut self.having).chain(&mut self.qualify).collect()
     }
+}
+
+/// The columns of the result that `ORDER BY` may name, the last first: those with an alias, and those of tables whose name no other has.
+fn names_of_order(outputs: &[(String, Node)], origins: &[Origin]) -> Outputs {
+    let of = |wanted: Origin| {
+        outputs.iter().zip(origins).filter(move |(_, from)| **from == wanted).map(|(output, _)| output)
+    };
+    let is_single = |(name, _): &&(String, Node)| {
+        of(Origin::WithTable).filter(|(other, _)| is_same(other, name)).count() == 1
+    };
+    of(Origin::WithTable).filter(is_single).chain(of(Origin::Alias)).cloned().collect()
 }
 
 /// Whether an expression is a name alone.
