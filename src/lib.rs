@@ -57,7 +57,7 @@
 //! | --- | --- |
 //! | when is a day read again? | `pipeline/plan/stale_days.rs`; after failures `pipeline/state/run_state.rs` |
 //! | which day is too late for a run? | `pipeline/api_day.rs` |
-//! | when is a day complete? | `extract/listing/range_state.rs`, called by `full_read.rs` and `day.rs`; no longer if `pipeline/load/day_check.rs` finds a difference, or `coverage.rs` a record in quarantine |
+//! | when is a day complete? | `extract/listing/range_state.rs`, called by `full_read.rs` and `day.rs`; no longer if `pipeline/load/day_check.rs` finds a difference, `recount.rs` other rows in the lake, or `coverage.rs` a record in quarantine |
 //! | what happens to a 429? | `client/response.rs` recognises it, `sender.rs` pauses the account, `retry.rs` waits |
 //! | how does a killed run resume? | `pipeline/run.rs`; its pages come from `lake/run/page_archive.rs` |
 //! | when does a snapshot exist? | `lake/snapshot/commit.rs`, by `lake/backend/disk.rs` |

@@ -128,7 +128,7 @@ pub(super) fn covered(coverage: &[CoverageRow]) -> BTreeMap<Date, Covered> {
         day.expected += row.expected;
         day.landed += row.landed;
         day.complete &= row.complete;
-        day.settled &= row.settled;
+        day.settled &= row.settled && row.complete;
         day.is_untyped |= row.entity_type == EVERY_OTHER_TYPE;
         day.has_names |= row.entity_type == EntityType::Fictitious.key();
     }

@@ -315,8 +315,8 @@ SELECT last_day(a.filed_date) AS day, min(b.fullness - 1.5) AS least, count_if(1
 SELECT DISTINCT weekday, substr('AB', weekday - 5, 3) AS a, substr('AB', 6 - weekday, -3) AS b, substr('AB', weekday - 4) AS c, left('AB', weekday - 4) AS d, right('AB', weekday - 4) AS e FROM days
 SELECT DISTINCT weekday, split_part('A B', ' ', weekday) AS a, split_part('A B', ' ', -weekday) AS b, lpad('AB', 1, 'xy') AS c, lpad('AB', 0, 'xy') AS d, rpad('AB', 5, 'xy') AS e, strpos('AB', '') AS f, trim('xABx', '') AS g FROM days
 SELECT DISTINCT weekday, sign(weekday - 4) AS a, abs(weekday - 4) AS b, round(1.25 * weekday, -1) AS c, pow(weekday - 4, 3) AS d, sqrt(weekday) AS e, weekday % 3 AS f, floor(weekday / 2) AS g, ceil(-1.5 * weekday) AS h, floor(0.5 - weekday) AS i FROM days
-SELECT median(0.1 * filings) AS a, quantile_cont(-0.1 * filings, 0.3) AS g, median(floor(0.1 * filings)) AS b, median(round(1.25 * filings)) AS c, median(CAST(filings AS DECIMAL(10, 0))) AS d, quantile_cont(0.1 * filings, 0.3) AS e, median(filings) AS f FROM days
-SELECT weekday, median(-0.1 * filings) OVER (ORDER BY filed_date ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS a, median(floor(0.1 * filings)) OVER (ORDER BY filed_date ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS b FROM days
+SELECT median(CAST(-0.1 * filings AS DOUBLE)) AS a, quantile_cont(CAST(0.1 * filings AS DOUBLE), 0.3) AS b, median(filings) AS c FROM days
+SELECT weekday, median(CAST(-0.1 * filings AS DOUBLE)) OVER (ORDER BY filed_date ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS a FROM days
 SELECT DISTINCT weekday, round(1.5 * weekday, -1) AS a, round(0.5 + weekday, 0) AS b, round(weekday, -1) AS c, CAST(floor(1.5 * weekday) AS VARCHAR) AS d, 3 + floor(1.5 * weekday) AS e, ceil(1.5 * weekday) % 2 AS f FROM days
 SELECT d.filed_date, f.filed_date AS found, n FROM (SELECT filed_date, count(*) AS n FROM filings WHERE county = 'Liberty' GROUP BY filed_date) f RIGHT JOIN days d USING (filed_date)
 SELECT count(*) AS n FROM (SELECT filed_date FROM filings WHERE county = 'Liberty') f RIGHT JOIN days d USING (filed_date) WHERE f.filed_date IS NULL
@@ -331,4 +331,4 @@ SELECT count(*) AS n FROM days WHERE filed_date <= '2026-11-20 12:00:00' AND fil
 SELECT count(*) AS n, TIMESTAMPTZ '2026-11-28 23:00:00-05:00' AS a, TIMESTAMP '2026-11-28 23:00:00-05' AS b FROM filings WHERE changed_at > '2026-11-20 23:00:00-05:00'
 SELECT 'total' AS k, count(*) AS n FROM filings WHERE county = 'Nowhere' GROUP BY ALL
 SELECT entity_type, count(*) AS n FROM filings AS f(a, entity_type, c, d) WHERE listed GROUP BY entity_type
-SELECT median(-0.1 * filings) AS a, floor(sum(filings)) || '' AS b, TRY_CAST(max(filings) AS DECIMAL(1, 0)) AS c FROM days
+SELECT floor(sum(filings)) || '' AS b, TRY_CAST(max(filings) AS DECIMAL(1, 0)) AS c FROM days

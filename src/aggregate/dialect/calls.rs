@@ -151,10 +151,14 @@ pub(super) fn reduce(
         (_, Some(_)) => return not_here(format_args!("{name} with 2 arguments")),
         (reduce, None) => reduce,
     };
-    let letter = match (reduce, args[0].kind()) {
-        (Reduce::Quantile(_), Kind::Decimal(_)) => 'n',
-        _ => takes.chars().next().unwrap_or('a'),
-    };
+    if matches!((reduce, args[0].kind()), (Reduce::Quantile(_), Kind::Decimal(_))) {
+        let form = format!(
+            "cast it: {name}(CAST(0.1 * filings AS DOUBLE){})",
+            if args.len() > 1 { ", 0.9" } else { "" }
+        );
+        return wrong(format!("how {name} of a decimal is rounded depends on its digits"), form);
+    }
+    let letter = takes.chars().next().unwrap_or('a');
     let is_true_or_false = args[0].kind() == Kind::Bool || letter == 'b';
     let mut of = as_letter(args[0].clone(), if is_true_or_false { 'b' } else { letter }, name)?;
     if is_true_or_false && reduce == Reduce::Sum {

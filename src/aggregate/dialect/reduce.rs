@@ -56,8 +56,6 @@ impl Reduce {
         match self {
             Self::Rows | Self::Count => Kind::Integer,
             Self::Sum | Self::Min | Self::Max => kind,
-            // Of exact numbers it has their decimal places: it is rounded towards 0.
-            Self::Quantile(_) if matches!(kind, Kind::Decimal(_)) => kind,
             Self::Avg | Self::Deviation { .. } | Self::Quantile(_) => Kind::Double,
         }
     }
@@ -99,13 +97,7 @@ impl Reduce {
             Self::Max => one(col(of).max()),
             Self::Deviation { of_all, is_squared: true } => one(by_size().var(u8::from(!of_all))),
             Self::Deviation { of_all, .. } => one(by_size().std(u8::from(!of_all))),
-            Self::Quantile(part) => {
-                let (steps, between) = one(values().quantile(lit(part), QuantileMethod::Linear));
-                if self.gives(kind) == Kind::Double {
-                    return (steps, between);
-                }
-                (steps, between.cast(DataType::Int64))
-            }
+            Self::Quantile(part) => one(values().quantile(lit(part), QuantileMethod::Linear)),
         }
     }
 }
@@ -223,11 +215,7 @@ impl Tally {
                 self.values.sort_by(f64::total_cmp);
                 let at = part * (self.values.len() - 1) as f64;
                 let (low, high) = (self.values[at.floor() as usize], self.values[at.ceil() as usize]);
-                let between = low + (high - low) * at.fract();
-                match reduce.gives(kind) {
-                    Kind::Double => Cell::Double(between),
-                    _ => Cell::Int(between as i64),
-                }
+                Cell::Double(low + (high - low) * at.fract())
             }
         })
     }

@@ -177,15 +177,12 @@ fn numbers_are_those_of_duckdb() {
         ),
         ("SELECT TRY_CAST('0A' AS INTEGER), TRY_CAST('a_1' AS INTEGER), 1 _a", "null|null|1"),
         ("SELECT floor(3) || '', ceil(3) || '', trunc(3) || '', floor(2.5) || ''", "3.0|3.0|3|2"),
-        ("SELECT median(x) = -0.1 FROM (SELECT -0.1 AS x UNION ALL SELECT -0.2) t", "true"),
-        ("SELECT median(x) OVER () = -0.1 FROM (SELECT -0.1 AS x UNION ALL SELECT -0.2) t", "true true"),
-        (
-            "SELECT quantile_cont(x, 0.3) = -1.54 FROM (SELECT -1.00 AS x UNION ALL SELECT -2.37 UNION ALL SELECT 0.55) t",
-            "true",
-        ),
+        ("SELECT median(CAST(x AS DOUBLE)) FROM (SELECT -0.1 AS x UNION ALL SELECT -0.4) t", "-0.25"),
     ]);
     assert_refused(&[
         ("SELECT CAST(123456 AS DECIMAL(6,1))", "123456 is too large for the type"),
+        ("SELECT median(0.1 * length(name)) FROM filings", "depends on its digits"),
+        ("SELECT quantile_cont(-0.5, 0.3) OVER () FROM filings", "depends on its digits"),
         ("SELECT CAST(CAST(1.5 AS DECIMAL(3,1)) * 100 AS DECIMAL(3,1))", "150.0 is too large for the type"),
         ("SELECT CAST(1 AS DECIMAL(2,4))", "is not known"),
         (

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::time::Duration;
 
 /// Prints to stdout; what steers a terminal is written out. A reader that closed the pipe is no error.
@@ -44,7 +44,7 @@ pub(crate) fn check_stdout() -> Result<(), CommandError> {
     let stdout = std::io::stdout().as_fd().try_clone_to_owned();
     let stdout = stdout.and_then(|stdout| File::from(stdout).metadata());
     match (stdout, std::fs::metadata("/dev/null")) {
-        (Ok(stdout), Ok(null)) if stdout.rdev() == null.rdev() => {
+        (Ok(stdout), Ok(null)) if stdout.file_type().is_char_device() && stdout.rdev() == null.rdev() => {
             let closed = std::io::Error::other("it is closed, or /dev/null");
             Err(CommandError::Io("cannot write to stdout".to_owned(), closed))
         }

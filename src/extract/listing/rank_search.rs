@@ -158,7 +158,10 @@ async fn keep_changed(
 ) -> Result<()> {
     let listing = Slice { filter: reader.listing.clone(), from: day, to: day };
     for row in dropped {
-        *left = left.saturating_sub(1);
+        if *left == 0 {
+            return Ok(());
+        }
+        *left -= 1;
         match reader.look_up(row.id, &listing).await? {
             RowState::Listed(row) => {
                 reader.range.seen.put(row);

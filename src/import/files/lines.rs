@@ -203,7 +203,7 @@ fn is_blank(line: &[u8]) -> bool {
 /// Whether a line has a block of zeros: a piece of a file that was never written, with the records and line ends in it.
 fn has_hole(line: &[u8]) -> bool {
     let (halves, _) = line.as_chunks::<HALF_BLOCK>();
-    halves.iter().any(|half| *half == [0; HALF_BLOCK])
+    halves.contains(&[0; HALF_BLOCK])
 }
 
 #[cfg(test)]

@@ -106,12 +106,12 @@ impl RunCoverage {
         self.changed.insert(key, row);
     }
 
-    /// The changed rows for the next snapshot: a day that was settled in `before` stays settled as long as it is complete.
+    /// The changed rows for the next snapshot: a day that was settled in `before` stays so. It counts as settled while it is complete.
     pub(crate) fn changed_keeping_settled(&self, before: &[CoverageRow]) -> Vec<CoverageRow> {
         let key = |row: &CoverageRow| (row.entity_type.clone(), row.filed_date);
         let settled: BTreeSet<ListingDay> = before.iter().filter(|row| row.settled).map(key).collect();
         let mut rows: Vec<CoverageRow> = self.changed().cloned().collect();
-        rows.iter_mut().for_each(|row| row.settled |= row.complete && settled.contains(&key(row)));
+        rows.iter_mut().for_each(|row| row.settled |= settled.contains(&key(row)));
         rows
     }
 
@@ -146,8 +146,13 @@ mod tests {
         };
         let mut coverage = RunCoverage::new(Vec::new(), day);
         coverage.complete.insert((label.to_owned(), day));
-        coverage.put(row);
+        coverage.put(row.clone());
         assert!(coverage.complete.is_empty());
         assert!(coverage.has_changed(Listing::Untyped, day));
+        let before = CoverageRow { settled: true, ..row };
+        assert!(
+            coverage.changed_keeping_settled(&[before])[0].settled,
+            "it counts again once it is complete"
+        );
     }
 }

@@ -96,17 +96,14 @@ impl LakeCounts {
     ) -> Vec<CoverageRow> {
         let correct = |row: CoverageRow| {
             let landed = self.listed_of(&row);
-            if row.landed == landed {
-                return None;
-            }
+            let is_right = row.landed == landed && (!row.complete || row.expected == landed);
             let is_read = read_now.contains(&(row.filed_date, row.entity_type.clone()));
             let is_untyped = row.entity_type == Listing::Untyped.label();
             let counted = counted.get(&row.filed_date).copied().filter(|_| is_untyped);
-            let followed = row.expected + landed - row.landed;
-            let fits = !is_read && counted.is_none_or(|counted| counted == followed);
+            let fits = !is_read && counted.is_none_or(|counted| counted == landed);
             let complete = row.complete && (fits || row.filed_date < from);
-            let expected = if complete { followed } else { counted.unwrap_or(row.expected) };
-            Some(CoverageRow { landed, expected, complete, settled: row.settled && complete, ..row })
+            let expected = if complete { landed } else { counted.unwrap_or(row.expected) };
+            (!is_right).then_some(CoverageRow { landed, expected, complete, ..row })
         };
         coverage.into_iter().filter_map(correct).collect()
     }
@@ -196,6 +193,12 @@ pub(crate) mod tests {
             Some((3, 2, false)),
             "still incomplete"
         );
-        assert_eq!(correct(covered(day, "*", 2, true), Some(9), false), None, "as the lake lists");
+        assert_eq!(
+            correct(covered(day, "*", 2, true), Some(2), false),
+            Some((2, 2, true)),
+            "as the lake lists"
+        );
+        let right = || CoverageRow { expected: 2, ..covered(day, "*", 2, true) };
+        assert_eq!(correct(right(), Some(9), false), None);
     }
 }

@@ -1,6 +1,7 @@
 //! The known rows of a listing, for extraction: those of the lake, as corrected by what this run has read.
 
 use super::landing::Landing;
+use crate::contract::listing::Listing;
 use crate::extract::error::StoreError;
 use crate::extract::listing::{ListingStore, Reading};
 use crate::extract::query::row::{Interner, SeenRow};
@@ -39,7 +40,8 @@ impl ListingStore for RunStore<'_> {
         }
     }
 
-    fn land(&mut self, reading: Reading) -> Result<(), StoreError> {
+    fn land(&mut self, mut reading: Reading) -> Result<(), StoreError> {
+        self.add_unseen(&mut reading)?;
         self.landing.land(reading, (self.now)())?;
         self.progress.note_days(&self.landing.coverage.days);
         Ok(())
@@ -47,6 +49,26 @@ impl ListingStore for RunStore<'_> {
 
     fn mark_incomplete(&mut self, label: &'static str, totals: &BTreeMap<Date, u64>) {
         self.landing.mark_incomplete(label, totals, (self.now)());
+    }
+}
+
+impl RunStore<'_> {
+    /// Adds the rows of a single type that the lake lists on days read from the first row to the last, and that were not among these.
+    /// Of all types together such rows are found when the rows are merged.
+    fn add_unseen(&mut self, reading: &mut Reading) -> Result<()> {
+        let is_of_one = |listing: &Listing| !Listing::EVERY_TYPE.contains(listing);
+        let Known::Lake(lake) = &mut self.known else { return Ok(()) };
+        let whole = reading.days.iter().filter(|day| day.whole && day.complete);
+        let whole: BTreeSet<Date> = whole.map(|day| day.day).collect();
+        let (Some(oldest), Some(newest)) = (whole.first(), whole.last()) else { return Ok(()) };
+        if Listing::from_label(reading.label).is_some_and(|listing| is_of_one(&listing)) {
+            let mut unseen = lake.between(*oldest, *newest)?;
+            unseen.retain(|row| {
+                whole.contains(&row.filed_date) && reading.rows.get(&row.id) != Some(&row.filed_date)
+            });
+            reading.gone.extend(unseen.into_iter().map(|row| (row.id, row.filed_date)));
+        }
+        Ok(())
     }
 }
 

@@ -22,7 +22,7 @@ use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Row changes by table, and the rows counted where coverage is recounted from the tables.
+/// Row changes by table, and the rows counted where those of all months are.
 type Merged = (BTreeMap<String, TableDelta>, Option<LakeCounts>);
 
 /// Merges what the run read, and records in the journal how.

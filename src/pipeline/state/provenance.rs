@@ -22,9 +22,9 @@ pub(crate) struct Journal {
     pub(crate) has_lists: bool,
     /// The answer whose counts of days were merged; none where none were requested.
     pub(crate) counts: Option<JournalPage>,
-    /// Whether coverage was recounted from the tables.
+    /// Whether the rows of all months were counted, not of changed months alone.
     pub(crate) follows_listed: bool,
-    /// Oldest day that could be read again, where coverage followed rows that changed their day.
+    /// Oldest day that could be read again; none of a run by an older program that did not ask.
     pub(crate) readable_from: Option<Date>,
     /// What the journal does not record, so that the snapshot cannot be rebuilt.
     pub(crate) silent_about: Option<String>,
