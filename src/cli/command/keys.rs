@@ -27,14 +27,18 @@ pub(crate) async fn keys(
     command: &KeysCommand,
 ) -> Result<u8, CommandError> {
     require_folder_of(file)?;
-    match KeyFile::read(file) {
-        Ok(_) => warn_if_readable(file),
-        // `create` makes it.
-        Err(KeysError::NoFile(..)) => {}
-        Err(error) => return Err(refused(error)),
+    let known = KeyFile::read(file);
+    if known.is_ok() {
+        warn_if_readable(file);
     }
     match command {
         KeysCommand::Create { account, plan, scopes, expires } => {
+            // A file that is missing is made.
+            if let Err(error) = known
+                && !matches!(error, KeysError::NoFile(..))
+            {
+                return Err(refused(error));
+            }
             let now = session.now();
             let expires_on = expires.map(|expires| match expires {
                 Expiry::On(day) => day,
@@ -43,7 +47,7 @@ pub(crate) async fn keys(
             create(session, file, KeyRequest { account, plan: *plan, scopes, expires_on }, now)
         }
         KeysCommand::List { usage } => {
-            let keys = KeyFile::read(file).map_err(refused)?;
+            let keys = known.map_err(refused)?;
             let uses = uses(&usage_place(session, usage.as_deref())?, &keys).await;
             let listed = listed(&keys, uses.as_ref(), session.now());
             session.report(&json!({ "account": keys.accounts, "key": listed }), |text| list(text, &listed))
@@ -54,7 +58,7 @@ pub(crate) async fn keys(
         }
         KeysCommand::Revoke { id } => {
             // Without this, a missing file would be created.
-            KeyFile::read(file).map_err(refused)?;
+            known.map_err(refused)?;
             match KeyFile::change(file, |keys| keys.revoke(id, session.now())) {
                 Err(KeysError::Storage(_, source))
                     if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>

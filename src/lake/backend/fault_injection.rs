@@ -17,9 +17,9 @@ pub(crate) trait Watcher: std::fmt::Debug + Send + Sync {
     /// Before each operation; of a write, when half of its bytes are in the file.
     fn before_operation(&self) {}
 
-    fn file_synced(&self, _path: &Path) {}
+    fn file_synced(&self, path: &Path);
 
-    fn folder_synced(&self, _path: &Path) {}
+    fn folder_synced(&self, path: &Path);
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]

@@ -85,7 +85,7 @@ impl LakeCounts {
         listing.map_or(0, |listing| self.listed_on(row.filed_date, listing))
     }
 
-    /// Coverage rows whose `landed` is not what the lake lists, corrected. A complete day stays so if the API counts these rows, or if
+    /// Coverage rows that do not say what the lake lists, corrected. A complete day stays so if the API counts these rows, or if
     /// nothing can show that it has others. Otherwise it must be read again: since `from` it can be. `read_now`: what this run has read.
     pub(crate) fn corrected(
         &self,

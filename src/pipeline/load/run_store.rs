@@ -56,18 +56,16 @@ impl RunStore<'_> {
     /// Adds the rows of a single type that the lake lists on days read from the first row to the last, and that were not among these.
     /// Of all types together such rows are found when the rows are merged.
     fn add_unseen(&mut self, reading: &mut Reading) -> Result<()> {
-        let is_of_one = |listing: &Listing| !Listing::EVERY_TYPE.contains(listing);
+        let is_of_all = Listing::EVERY_TYPE.iter().any(|listing| listing.label() == reading.label);
         let Known::Lake(lake) = &mut self.known else { return Ok(()) };
-        let whole = reading.days.iter().filter(|day| day.whole && day.complete);
+        let whole = reading.days.iter().filter(|day| !is_of_all && day.whole && day.complete);
         let whole: BTreeSet<Date> = whole.map(|day| day.day).collect();
         let (Some(oldest), Some(newest)) = (whole.first(), whole.last()) else { return Ok(()) };
-        if Listing::from_label(reading.label).is_some_and(|listing| is_of_one(&listing)) {
-            let mut unseen = lake.between(*oldest, *newest)?;
-            unseen.retain(|row| {
-                whole.contains(&row.filed_date) && reading.rows.get(&row.id) != Some(&row.filed_date)
-            });
-            reading.gone.extend(unseen.into_iter().map(|row| (row.id, row.filed_date)));
-        }
+        let is_unseen = |row: &SeenRow| {
+            whole.contains(&row.filed_date) && reading.rows.get(&row.id) != Some(&row.filed_date)
+        };
+        let unseen = lake.between(*oldest, *newest)?.into_iter().filter(is_unseen);
+        reading.gone.extend(unseen.map(|row| (row.id, row.filed_date)));
         Ok(())
     }
 }

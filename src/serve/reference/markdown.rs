@@ -217,11 +217,6 @@ mod tests {
     }
 
     #[test]
-    fn null_is_absent_as_the_program_takes_it() {
-        assert!(page("").contains("argument that is null counts as absent."));
-    }
-
-    #[test]
     fn every_field_of_every_record_is_described_with_its_type() {
         let text = page("");
         for row in [

@@ -48,6 +48,9 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
 
 /// Says what a condition on filings may have meant by a text that no row has.
 pub(crate) fn hint_at_condition(session: &Session<'_>, condition: &str, snapshot: Option<SnapshotName>) {
+    if session.common.quiet {
+        return;
+    }
     let sql = format!("SELECT business_id FROM filings WHERE (\n{condition}\n) LIMIT 1");
     let question = Question { sql, snapshot };
     if let Ok(rows) = rows_of(session, &question) {
