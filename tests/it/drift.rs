@@ -217,7 +217,7 @@ fn days_whose_total_changed_between_the_pages_of_their_newest_rows_are_read_agai
     std::fs::create_dir(&shown.lake).expect("a folder");
     point(&shown.lake.join("current"), &versions[0]);
     let server = ApiServer::generous(&shown, STARTER);
-    let plan = "[plan]\nrows_per_call = 10\nmax_offset = 1000\nwindow_days = 30\n";
+    let plan = "[plan]\nrows_per_call = 10\nmax_offset = 1000\nwindow_days = 30\n[extract]\ndays = 10\n";
     let pipeline = scratch.file("p.toml", &format!("name = \"p\"\n{plan}[aggregates]\nenabled = false\n"));
     let run = |address: &str| {
         Sunlake::run(&pipeline, &scratch.lake()).asking(address, TODAY, &server.key).finish().exits(0)

@@ -134,9 +134,9 @@ fn a_label_says_the_days_behind_its_figure() {
         ("short", 20, ""),
         ("quarter", 90, ""),
         ("year", 400, ""),
-        ("cut", 90, "[budget]\nmax_requests = 40\n"),
+        ("cut", 90, "[budget]\nmax_requests = 20\n"),
     ] {
-        let text = complete_sample_pipeline(days, 0.02).replace("\"agency\"", "\"enterprise\"");
+        let text = complete_sample_pipeline(days, 0.01).replace("\"agency\"", "\"enterprise\"");
         let pipeline = scratch.file(&format!("{name}.toml"), &format!("{text}{budget}"));
         let lake = scratch.path(name);
         Sunlake::run(&pipeline, &lake).args(["--today", "2026-03-20"]).finish().exits(if budget.is_empty() {
