@@ -9,6 +9,7 @@ use super::state::registry::RegisterProgress;
 use super::state::run_state::{RunState, SourceKind, WantedDays};
 use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, Ledger, Stop};
 use crate::contract::count::DailyCount;
+use crate::contract::eastern::window_start;
 use crate::contract::plan::PlanLimits;
 use crate::lake::{Lake, LakeLock, RunDir, RunRecord, new_run_id};
 use jiff::Timestamp;
@@ -148,6 +149,11 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Oldest day that the plan reaches now.
+    pub(crate) fn oldest(&self) -> Date {
+        window_start(self.context.today, self.plan.window_days)
+    }
+
     /// The days that the run wants; none of a run that reads no days.
     pub(crate) fn wanted_days(&self) -> Option<WantedDays> {
         let listings = listings(&self.pipeline.spec).into_iter();

@@ -347,7 +347,10 @@ fn rows_that_nothing_brings_back_are_left_out_and_read_again() {
     );
     assert!(listed(&lake).len() < expected.len());
     assert_described(&lake, 3);
-    run(&scratch, &lake, source::history().today, "").complete();
+    // The days of the lost month are read again by a pipeline that asks for few days.
+    let five_days = sample_pipeline(70, 0.04).replace("[extract]\ndays = 70", "[extract]\ndays = 5");
+    let pipeline = scratch.file("five-days.toml", &five_days);
+    Sunlake::run(&pipeline, &lake).args(["--today", source::history().today]).finish().complete();
     lake::assert_same(&listed(&lake), &expected, "after the next run");
     sunlake(&lake, &["verify", "4"]).exits(0);
     reported(&lake, &["snapshot", "prune", "--keep-last", "1"]);

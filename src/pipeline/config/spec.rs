@@ -170,7 +170,7 @@ impl<'de> Deserialize<'de> for Days {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExtractSpec {
-    /// Days of filings.
+    /// Days of filings. Older days that the lake has are read again while they are incomplete or due, if the plan reaches them.
     pub days: Days,
     /// Types to read; all when empty.
     pub types: Vec<EntityType>,

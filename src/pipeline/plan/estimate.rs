@@ -13,7 +13,7 @@ use super::watch_due::due_numbers;
 use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
 use crate::contract::count::{County, Stats};
-use crate::contract::eastern::span_days;
+use crate::contract::eastern::{span_days, window_start};
 use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
 use crate::extract::detail::{DETAILS, LookUp, OFFICERS};
@@ -124,6 +124,7 @@ impl Pricing<'_> {
             counts: &counts,
             plan,
             remaining: within_bounds(client.budget().remaining()?, &spec.budget, plan),
+            oldest: window_start(context.today, plan.window_days),
             from: first_day(spec.extract.days, context.today, plan),
             today: context.today,
         };

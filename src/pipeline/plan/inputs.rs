@@ -23,6 +23,9 @@ pub(crate) struct PlanInputs<'a> {
     pub(crate) plan: &'a PlanLimits,
     /// What the run may still send: of the account's windows, and by its own limits.
     pub(crate) remaining: Remaining,
+    /// Oldest day that the plan reaches.
+    pub(crate) oldest: Date,
+    /// Oldest day that the pipeline asks for.
     pub(crate) from: Date,
     pub(crate) today: Date,
 }
@@ -128,6 +131,7 @@ pub(crate) mod tests {
                 counts: &self.counts,
                 plan: &STARTER,
                 remaining: Remaining { minute: 20, day: may_send, month: 10_000 },
+                oldest: from,
                 from,
                 today,
             }

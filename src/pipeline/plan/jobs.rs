@@ -85,7 +85,7 @@ pub(crate) fn job(listing: Listing, inputs: &PlanInputs<'_>, planned: &mut RunPl
     let need = listing_need(listing, inputs);
     let earlier = planned.day_ranges.remove(listing.label()).unwrap_or_default();
     let mut unread: Vec<DayRange> =
-        earlier.into_iter().filter_map(|range| still_wanted(range, &need, inputs.from)).collect();
+        earlier.into_iter().filter_map(|range| still_wanted(range, &need, inputs.oldest)).collect();
     let is_planned = |day: Date| unread.iter().any(|range| range.from <= day && day <= range.to);
     let rest: BTreeSet<Date> = need.unread.iter().copied().filter(|day| !is_planned(*day)).collect();
     let reach = u64::from(inputs.plan.reach_rows());
@@ -138,8 +138,9 @@ pub(crate) fn listing_need(listing: Listing, inputs: &PlanInputs<'_>) -> Need {
     let read_whole = inputs.state.read_whole.get(listing.label());
     let read_whole_on = |day: Date| read_whole.and_then(|days| days.get(&day)).copied();
     let nights = inputs.nights_since_complete(listing);
+    let known = inputs.days(listing);
     let mut need =
-        need(inputs.from, inputs.today, inputs.days(listing), &count_moved, &read_whole_on, nights);
+        need(inputs.oldest, inputs.from, inputs.today, known, &count_moved, &read_whole_on, nights);
     if let Some(backoffs) = inputs.state.backoffs.get(listing.label()) {
         let is_due =
             |day: &Date| !backoffs.get(day).is_some_and(|of_day| of_day.is_backing_off(inputs.today));
@@ -160,8 +161,8 @@ fn expected(listing: Listing, inputs: &PlanInputs<'_>) -> BTreeMap<Date, u64> {
 
 /// A range that was planned before, unless a day of it was read since: the archive still has the pages of that reading, which are too
 /// old.
-fn still_wanted(mut range: DayRange, need: &Need, from: Date) -> Option<DayRange> {
-    range.from = range.from.max(from);
+fn still_wanted(mut range: DayRange, need: &Need, oldest: Date) -> Option<DayRange> {
+    range.from = range.from.max(oldest);
     let unread = need.unread.range(range.from..=range.to.max(range.from)).count();
     (range.from <= range.to && unread == span_days(range.from, range.to) as usize).then_some(range)
 }

@@ -63,9 +63,11 @@ pub(crate) struct Need {
     pub(crate) settling: BTreeSet<Date>,
 }
 
-/// What is to be read of a window. `count_moved`: whether a day's count differs from its rows; none without a count. `nights`: since
-/// the last run.
+/// What is to be read of the days since `from`, and of the days before that the lake has and the plan reaches, since `oldest`: these
+/// are read again while they are incomplete or due. `count_moved`: whether a day's count differs from its rows; none without a count.
+/// `nights`: since the last run.
 pub(crate) fn need(
+    oldest: Date,
     from: Date,
     today: Date,
     known: &BTreeMap<Date, KnownDay>,
@@ -73,11 +75,12 @@ pub(crate) fn need(
     read_whole_on: &dyn Fn(Date) -> Option<Date>,
     nights: u32,
 ) -> Need {
-    let is_due = |day: &Date| read_whole_on(*day).is_some_and(|read| is_due(*day, read, from, today));
-    let complete = known.iter().filter(|(day, known)| known.complete && (from..=today).contains(*day));
+    let is_due = |day: &Date| read_whole_on(*day).is_some_and(|read| is_due(*day, read, oldest, today));
+    let complete = known.range(oldest..=today).filter(|(_, known)| known.complete);
     let due = complete.map(|(day, _)| *day).filter(is_due);
-    let mut need = Need { settling: oldest(due, from, nights), ..Need::default() };
-    for day in days_newest_first(from, today) {
+    let mut need = Need { settling: first_due(due, oldest, nights), ..Need::default() };
+    let before = known.range(oldest..from).filter(|(_, known)| !known.complete).map(|(day, _)| *day);
+    for day in days_newest_first(from, today).chain(before) {
         let is_known = |known: &&KnownDay| known.complete || known.landed > 0 || known.expected == 0;
         let Some(known) = known.get(&day).filter(is_known) else {
             need.unread.insert(day);
@@ -103,16 +106,16 @@ pub(crate) fn need(
 }
 
 /// The oldest days that are due, by the number of nights, and the oldest day of the window in any case.
-fn oldest(due: impl Iterator<Item = Date>, from: Date, nights: u32) -> BTreeSet<Date> {
+fn first_due(due: impl Iterator<Item = Date>, oldest: Date, nights: u32) -> BTreeSet<Date> {
     let most = (MOST_SETTLING * nights) as usize;
-    due.enumerate().filter(|(at, day)| *at < most || *day == from).map(|(_, day)| day).collect()
+    due.enumerate().filter(|(at, day)| *at < most || *day == oldest).map(|(_, day)| day).collect()
 }
 
 /// Whether a day has reached a settling age since it was read. The oldest day does not wait: tomorrow it cannot be read.
-fn is_due(day: Date, read: Date, from: Date, today: Date) -> bool {
+fn is_due(day: Date, read: Date, oldest: Date, today: Date) -> bool {
     let age = |on: Date| span_days(day, on).saturating_sub(1);
     let passed = SETTLING_AGES.iter().any(|due| age(read) < *due && *due <= age(today));
-    passed && (day == from || span_days(read, today) > RECENT_DAYS)
+    passed && (day == oldest || span_days(read, today) > RECENT_DAYS)
 }
 
 #[cfg(test)]
@@ -134,7 +137,7 @@ mod tests {
             (day(30), complete(7)),
         ]);
         let moved = |d: Date| (d == day(2)).then_some(true).or((d == day(1)).then_some(false));
-        let need = need(day(1), day(31), &known, &moved, &|_| None, 1);
+        let need = need(day(1), day(1), day(31), &known, &moved, &|_| None, 1);
         assert_eq!(need.moved, BTreeSet::from([2, 4, 5].map(day)), "rows of an incomplete day are known");
         assert_eq!(need.filling, BTreeMap::from([(day(30), 7)]));
         assert!(need.proven.is_empty());
@@ -166,12 +169,32 @@ mod tests {
         let day = |d| date(2026, 7, d);
         let known = (1..=10).map(|d| (day(d), KnownDay { complete: true, ..KnownDay::default() })).collect();
         let settling = |from, nights| -> Vec<i8> {
-            let need = need(day(from), day(31), &known, &|_| Some(false), &|_| Some(day(11)), nights);
+            let need =
+                need(day(from), day(20), day(31), &known, &|_| Some(false), &|_| Some(day(11)), nights);
             need.settling.into_iter().map(|day| day.day()).collect()
         };
         assert_eq!(settling(1, 1), [1, 2, 3]);
         assert_eq!(settling(3, 2), [3, 4, 5, 6, 7, 8]);
         assert_eq!(settling(3, 0), [3], "tomorrow it cannot be read");
+    }
+
+    #[test]
+    fn days_before_the_asked_ones_are_read_again_while_they_are_incomplete_or_due() {
+        let day = |d| date(2026, 7, d);
+        let complete = KnownDay { expected: 5, landed: 5, complete: true, ..KnownDay::default() };
+        let known = BTreeMap::from([
+            (day(1), KnownDay { complete: false, ..complete }),
+            (day(2), KnownDay { complete: false, ..complete }),
+            (day(3), KnownDay { complete: false, landed: 0, ..complete }),
+            (day(4), complete),
+            (day(5), complete),
+        ]);
+        let read = |of: Date| Some(if of == day(4) { day(20) } else { date(2026, 8, 5) });
+        let asked = date(2026, 8, 6);
+        let need = need(day(2), asked, asked, &known, &|_| None, &read, 1);
+        assert_eq!((need.moved, need.settling), (BTreeSet::from([day(2)]), BTreeSet::from([day(4)])));
+        assert_eq!(need.unread, BTreeSet::from([day(3), asked]), "the plan does not reach July 1");
+        assert!(need.proven.is_empty(), "July 5 is not asked for");
     }
 
     #[test]
@@ -181,9 +204,9 @@ mod tests {
             day,
             KnownDay { expected: 5, landed: 5, complete: true, ..KnownDay::default() },
         )]);
-        let need = need(day, day, &known, &|_| Some(true), &|_| Some(day), 1);
+        let need = need(day, day, day, &known, &|_| Some(true), &|_| Some(day), 1);
         assert!(need.settling.is_empty() && need.moved.contains(&day), "{today} is outside the window");
-        let need = super::need(day, today, &known, &|_| Some(true), &|_| Some(day), 1);
+        let need = super::need(day, day, today, &known, &|_| Some(true), &|_| Some(day), 1);
         assert!(need.settling.contains(&day) && need.moved.is_empty());
     }
 }

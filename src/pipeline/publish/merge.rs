@@ -38,7 +38,7 @@ pub(super) fn merge_landed(
         merged_at: Some(observed_at),
         has_lists: reference.is_some(),
         follows_listed,
-        readable_from: Some(run.from),
+        readable_from: Some(run.oldest()),
         losses: RunState::of(landing.staging.parent()).losses,
         silent_about: spec.enrich.is_some().then(|| "businesses that were looked up".to_owned()),
         ..std::mem::take(&mut landing.journal)
