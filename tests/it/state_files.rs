@@ -5,7 +5,7 @@
 
 use crate::support::bad_disk;
 use crate::support::command::{Finished, Sunlake, project, sunlake};
-use crate::support::lake::{Cells, commits, current, files_below, quarantined, rows};
+use crate::support::lake::{Cells, commits, copy_tree, current, files_below, point, quarantined, rows};
 use crate::support::s3::Bucket;
 use crate::support::scratch::Scratch;
 use crate::support::server::{ApiServer, ENTERPRISE};
@@ -13,6 +13,7 @@ use jiff::civil::Date;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub(crate) const TODAY: &str = "2026-11-22";
 /// Columns of `changes` that the truth has.
@@ -402,6 +403,32 @@ fn a_filing_type_that_the_api_does_not_have_is_counted_and_is_not_served() {
     let january = months.iter().find(|month| month["month"] == "2025-01").expect("a month");
     assert_eq!(january["total"], served.iter().filter(of_january).count() + 2);
     assert_eq!(january["by_type"]["other"], 2);
+}
+
+/// A snapshot may be pruned before the server has loaded the next one.
+#[test]
+fn a_look_up_in_a_pruned_snapshot_is_answered_from_the_next_one() {
+    let scratch = Scratch::new();
+    deliver(&scratch, &|name| name.contains("20261012"));
+    import(&scratch, &pipeline(&scratch, "")).complete();
+    let (snapshot, next) = (scratch.lake().join("current"), scratch.path("next"));
+    let snapshot = snapshot.canonicalize().expect("a snapshot");
+    copy_tree(&snapshot, &next);
+    let filings = rows(&scratch.lake(), "filings", &[]);
+    let llc = filings.iter().find(|row| row["entity_type"].as_deref() == Some("llc")).expect("a business");
+    let target = format!("/v1/fl/businesses/{}", llc["business_id"].as_deref().expect("an id"));
+    let server = ApiServer::of_lake(&scratch.lake(), TODAY, ENTERPRISE);
+    let found = server.get(&target);
+    assert_eq!(found.status, 200, "{}", found.text());
+    std::fs::remove_dir_all(snapshot.join("details")).expect("pruned");
+    let current = server.scratch.path("served/current");
+    let published = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        point(&current, &next);
+    });
+    let again = server.get(&target);
+    published.join().expect("published");
+    assert_eq!((again.status, again.text()), (200, found.text()));
 }
 
 #[test]
