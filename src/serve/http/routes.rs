@@ -272,7 +272,7 @@ mod tests {
             assert_eq!(reply.status, status, "{target}: {}", reply.body);
             assert_eq!(reply.body["statusCode"], status, "{target}");
             assert!(message.contains(says), "{target}: {message}");
-            assert_eq!(reply.body["docs_url"], "http://127.0.0.1:1/docs", "{target}");
+            assert_eq!(reply.body["docs_url"], "http://127.0.0.1:1/docs.md", "{target}");
         }
     }
 
