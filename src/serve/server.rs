@@ -263,7 +263,7 @@ mod tests {
         assert!(answer.contains("\"total\":3"), "{answer}");
         let refused =
             exchange(address, "GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".to_owned()).await;
-        assert!(refused.contains(&format!("http://{address}/docs")), "{refused}");
+        assert!(refused.contains(&format!("http://{address}/docs.md")), "{refused}");
         stop.send(()).expect("still running");
         server.await.expect("a task").expect("a good end");
         let counts = std::fs::read_to_string(usage_file).expect("counts");

@@ -27,7 +27,7 @@ fn is_error_body(answer: &Answer, status: u16, says: &str) {
     assert_eq!(answer.header("content-type"), Some("application/json"), "{reported}");
     let body = answer.json();
     assert_eq!(body["statusCode"], status, "{reported}");
-    assert!(body["docs_url"].as_str().is_some_and(|url| url.ends_with("/docs")), "{reported}");
+    assert!(body["docs_url"].as_str().is_some_and(|url| url.ends_with("/docs.md")), "{reported}");
     assert!(body["message"].as_str().is_some_and(|message| message.contains(says)), "{says:?} in {reported}");
     assert_eq!(body.as_object().map(serde_json::Map::len), Some(3), "{reported}");
 }
@@ -177,7 +177,7 @@ fn behind_a_proxy_the_public_address_is_the_servers_name() {
     let public = "https://filings.example.org";
     let server =
         ApiServer::reported(source::small(), AGENCY, &["--public-url", "https://filings.example.org/"]);
-    assert_eq!(server.get("/v1/fl/businesses").json()["docs_url"], format!("{public}/docs"));
+    assert_eq!(server.get("/v1/fl/businesses").json()["docs_url"], format!("{public}/docs.md"));
     assert_eq!(server.send("GET", "/openapi.json", &[]).json()["servers"][0]["url"], public);
     let key = format!("Bearer {}", server.key);
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
@@ -294,7 +294,7 @@ fn a_message_that_cannot_be_understood_gets_a_json_rpc_error_never_plain_text() 
         let data = &reported["error"]["data"];
         let due = if *code == -32601 { 404 } else { 400 };
         let is_explained = data["statusCode"] == due && data["message"] == reported["error"]["message"];
-        if !is_explained || !data["docs_url"].as_str().is_some_and(|url| url.ends_with("/docs")) {
+        if !is_explained || !data["docs_url"].as_str().is_some_and(|url| url.ends_with("/docs.md")) {
             found.push(format!("{body}: no error body in {reported}"));
         }
     }

@@ -136,7 +136,7 @@ impl Behind {
         for (target, status) in [("/v1/nowhere", 404), ("/v1/fl/businesses", 400)] {
             let answer = get(target);
             assert_eq!((answer.status, &answer.json()["statusCode"]), (status, &status.into()), "{target}");
-            let docs_url = format!("https://{NAME}/docs");
+            let docs_url = format!("https://{NAME}/docs.md");
             assert_eq!(answer.json()["docs_url"], docs_url.as_str(), "{target}");
         }
         let tool = r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/call",

@@ -126,7 +126,7 @@ fn what_is_no_http_gets_the_error_body_and_its_connection_is_closed() {
         assert_eq!(answer.status, status, "{shown:?}: {}", answer.text());
         let body = answer.json();
         assert_eq!(body["statusCode"], status, "{shown:?}");
-        assert!(body["docs_url"].as_str().is_some_and(|url| url.ends_with("/docs")), "{shown:?}");
+        assert!(body["docs_url"].as_str().is_some_and(|url| url.ends_with("/docs.md")), "{shown:?}");
         assert_eq!(connection.rest().expect("the end"), b"", "{shown:?}");
     }
 }

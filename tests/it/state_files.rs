@@ -5,7 +5,7 @@
 
 use crate::support::bad_disk;
 use crate::support::command::{Finished, Sunlake, project, sunlake};
-use crate::support::lake::{Cells, commits, current, files_below, quarantined, rows};
+use crate::support::lake::{Cells, commits, copy_tree, current, files_below, point, quarantined, rows};
 use crate::support::s3::Bucket;
 use crate::support::scratch::Scratch;
 use crate::support::server::{ApiServer, ENTERPRISE};
@@ -13,6 +13,7 @@ use jiff::civil::Date;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub(crate) const TODAY: &str = "2026-11-22";
 /// Columns of `changes` that the truth has.
@@ -91,6 +92,11 @@ fn truth(table: &str, without: &[&str]) -> BTreeSet<Vec<(String, String)>> {
         cells
     };
     records.map(row).collect()
+}
+
+/// A cell of a row of the truth.
+fn value(row: &[(String, String)], name: &str) -> String {
+    row.iter().find(|(column, _)| column == name).expect("a column").1.clone()
 }
 
 /// The rows of the lake, with the columns of the truth.
@@ -318,9 +324,6 @@ fn every_business_is_served_with_its_details_and_officers() {
         assert_eq!(answer.status, 200, "{target}: {}", answer.text());
         answer.json()["data"].clone()
     };
-    let value = |row: &[(String, String)], name: &str| {
-        row.iter().find(|(column, _)| column == name).expect("a column").1.clone()
-    };
     let (mut officers, mut filings) = (BTreeMap::new(), BTreeMap::new());
     for row in truth("officers", &[]) {
         let officer = serde_json::json!({ "name": value(&row, "name"), "title": value(&row, "title") });
@@ -350,6 +353,82 @@ fn every_business_is_served_with_its_details_and_officers() {
         assert!(!answer(target).is_null(), "{target}");
     }
     assert_eq!(answer("stats")["latest_filing_date"].as_str().map(str::len), Some(10));
+}
+
+#[test]
+fn a_filing_type_that_the_api_does_not_have_is_counted_and_is_not_served() {
+    let scratch = Scratch::new();
+    deliver(&scratch, &|_| true);
+    import(&scratch, &pipeline(&scratch, "")).complete();
+    let all = truth("filings", &[]);
+    let (others, served): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|row| value(row, "entity_type") == "other");
+    let of_january = |row: &&Vec<(String, String)>| value(row, "filed_date").starts_with("2025-01");
+    assert_eq!((others.len(), others.iter().filter(of_january).count()), (2, 2));
+    let active: Vec<_> = served.iter().filter(|row| value(row, "status") == "active").collect();
+    let is_listed = |row: &Vec<(String, String)>| value(row, "entity_type") != "fictitious";
+    let server = ApiServer::of_lake(&scratch.lake(), "2025-02-10", ENTERPRISE);
+    for row in &others {
+        let (id, number) = (value(row, "business_id"), value(row, "document_number"));
+        let look_ups = [
+            format!("/v1/fl/businesses/{id}"),
+            format!("/v1/fl/businesses/{id}/officers"),
+            format!("/v1/fl/businesses/by-document/{number}"),
+            format!("/changes/{id}"),
+        ];
+        for target in look_ups {
+            assert_eq!(server.get(&target).status, 404, "{target}");
+        }
+    }
+    let answer = |target: &str| server.get(&format!("/v1/fl/{target}")).json();
+    let odd = active.iter().filter(|row| {
+        is_listed(row)
+            && value(row, "name").starts_with("ODD")
+            && value(row, "filed_date").as_str() <= "2025-02-10"
+    });
+    for (target, total) in
+        [("businesses?q=odd", odd.count()), ("filings/daily/2025-01-25", 0), ("filings/daily/2025-01-26", 0)]
+    {
+        assert_eq!(answer(target)["pagination"]["total"], total, "{target}");
+    }
+    for day in answer("filings/daily?days=90")["data"].as_array().expect("days") {
+        let of_day = active.iter().filter(|row| is_listed(row) && day["date"] == value(row, "filed_date"));
+        assert_eq!(day["count"], of_day.count(), "{day}");
+    }
+    let of_county = active.iter().filter(|row| value(row, "county") == "Monroe").count();
+    assert_eq!(answer("counties/MONROE")["data"]["active_businesses"], of_county);
+    let stats = answer("stats")["data"].clone();
+    assert_eq!(stats["businesses_total"], served.len() + 2);
+    let months = stats["monthly"].as_array().expect("months");
+    let january = months.iter().find(|month| month["month"] == "2025-01").expect("a month");
+    assert_eq!(january["total"], served.iter().filter(of_january).count() + 2);
+    assert_eq!(january["by_type"]["other"], 2);
+}
+
+/// A snapshot may be pruned before the server has loaded the next one.
+#[test]
+fn a_look_up_in_a_pruned_snapshot_is_answered_from_the_next_one() {
+    let scratch = Scratch::new();
+    deliver(&scratch, &|name| name.contains("20261012"));
+    import(&scratch, &pipeline(&scratch, "")).complete();
+    let (snapshot, next) = (scratch.lake().join("current"), scratch.path("next"));
+    let snapshot = snapshot.canonicalize().expect("a snapshot");
+    copy_tree(&snapshot, &next);
+    let filings = rows(&scratch.lake(), "filings", &[]);
+    let llc = filings.iter().find(|row| row["entity_type"].as_deref() == Some("llc")).expect("a business");
+    let target = format!("/v1/fl/businesses/{}", llc["business_id"].as_deref().expect("an id"));
+    let server = ApiServer::of_lake(&scratch.lake(), TODAY, ENTERPRISE);
+    let found = server.get(&target);
+    assert_eq!(found.status, 200, "{}", found.text());
+    std::fs::remove_dir_all(snapshot.join("details")).expect("pruned");
+    let current = server.scratch.path("served/current");
+    let published = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        point(&current, &next);
+    });
+    let again = server.get(&target);
+    published.join().expect("published");
+    assert_eq!((again.status, again.text()), (200, found.text()));
 }
 
 #[test]

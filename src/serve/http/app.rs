@@ -52,7 +52,7 @@ pub(crate) struct Site {
     pub(super) refused_keys: Rarely,
     /// Permits of [`MAX_AT_WORK`].
     pub(super) at_work: Semaphore,
-    /// Of every error body.
+    /// The reference in Markdown, of every error body.
     pub(crate) docs_url: Arc<str>,
     base_url: String,
     /// The reference of a lake of filings, and that of a sample; made when someone reads it.
@@ -78,7 +78,7 @@ impl Site {
             ids: RequestIds::new(random),
             refused_keys: Rarely::once_in(Duration::from_secs(1)),
             at_work: Semaphore::new(MAX_AT_WORK),
-            docs_url: format!("{base_url}/docs").into(),
+            docs_url: format!("{base_url}/docs.md").into(),
             base_url: base_url.to_owned(),
             references: Default::default(),
             report: ArcSwapOption::empty(),

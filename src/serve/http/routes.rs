@@ -46,7 +46,7 @@ impl Site {
         // Every request with a valid key is counted, a 403 and a 304 too.
         let counted = self.service.count(&caller).await;
         let left = counted.as_ref().ok().map(|counted| counted.left);
-        let answered = self.answer(&caller, counted, keyed, uri, headers);
+        let answered = self.answer(&caller, counted, keyed, uri, headers).await;
         let response = answered.unwrap_or_else(|error| match &error {
             ApiError::NotFound(what, _) => not_found(self.refusal(&error), what),
             _ => self.refusal(&error),
@@ -55,7 +55,7 @@ impl Site {
     }
 
     /// The answer of an operation.
-    fn answer(
+    async fn answer(
         &self,
         caller: &Caller,
         counted: Result<Admission, ApiError>,
@@ -70,7 +70,7 @@ impl Site {
             return Ok(response(StatusCode::OK, "application/json", self.service.changes(arguments)?));
         }
         let Versioned { body, next, version, snapshot } =
-            self.service.answer(caller, &counted.left, arguments)?;
+            self.service.answer(caller, &counted.left, arguments).await?;
         let response = of_snapshot(response(StatusCode::OK, "application/json", body), snapshot);
         // After the operation has succeeded: a client cannot have a 400 or a 404 cached.
         let answer = match tag(version, endpoint, uri) {
@@ -272,7 +272,7 @@ mod tests {
             assert_eq!(reply.status, status, "{target}: {}", reply.body);
             assert_eq!(reply.body["statusCode"], status, "{target}");
             assert!(message.contains(says), "{target}: {message}");
-            assert_eq!(reply.body["docs_url"], "http://127.0.0.1:1/docs", "{target}");
+            assert_eq!(reply.body["docs_url"], "http://127.0.0.1:1/docs.md", "{target}");
         }
     }
 

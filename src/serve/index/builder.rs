@@ -2,7 +2,7 @@
 
 use super::column::CodedColumn;
 use super::columns::{CODED_FIELDS, CodedField, Columns, RowBuffer, UNPACKABLE_DOCUMENT};
-use super::counts::{CountyName, Tally};
+use super::counts::{CountyName, OTHER, Tally};
 use super::dictionary::{Dictionary, json_text};
 use super::lookup::{Index, JsonById, RowTable};
 use super::lookup_text::{detail_text, officers_text};
@@ -46,6 +46,9 @@ pub(crate) struct SeenChange<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct IndexBuilder {
     pub(crate) rows: RowBuffer,
+    /// Whether the rows are of the state's files. There a filing type that the API does not have is `other`: it is counted, and
+    /// is not served as a business. In other lakes `other` is what the API listed.
+    pub(crate) is_of_state: bool,
     details: JsonById,
     officers: JsonById,
     without_officers: Vec<i64>,
@@ -92,7 +95,7 @@ impl IndexBuilder {
                 .to_vec();
         }
         self.without_officers.sort_unstable();
-        let columns = columns_of(self.rows);
+        let columns = columns_of(self.rows, self.is_of_state.then_some(OTHER));
         let industries = self.industries.unwrap_or_else(|| industries_of(&columns));
         // Sorting the names takes as long as everything else.
         let (by_name, (by_id, by_document, tally)) = rayon::join(
@@ -123,9 +126,9 @@ impl IndexBuilder {
     }
 }
 
-/// Sorted rows → columns of codes in sorted dictionaries, and packed rows.
-fn columns_of(mut rows: RowBuffer) -> Columns {
-    let flags = flags_of(&rows);
+/// Sorted rows → columns of codes in sorted dictionaries, and packed rows. Rows of the type `unserved` are no businesses.
+fn columns_of(mut rows: RowBuffer, unserved: Option<&str>) -> Columns {
+    let flags = flags_of(&rows, unserved);
     let mut take = |field| std::mem::take(rows.coded_mut(field));
     let (sectors, types) = (take(CodedField::Sector), take(CodedField::IndustryType));
     let single = [
@@ -156,7 +159,8 @@ fn columns_of(mut rows: RowBuffer) -> Columns {
     let (layout, packed_rows) = Layout::pack(flags, fields);
     let mut uncoded = rows.uncoded;
     uncoded.names.shrink();
-    Columns { uncoded, packed_rows, layout, dictionaries }
+    let unserved = unserved.and_then(|kind| dictionaries[CodedField::EntityType as usize].exactly(kind));
+    Columns { uncoded, packed_rows, layout, dictionaries, unserved }
 }
 
 /// The sorted texts of a column, and the code of each row.
@@ -167,12 +171,13 @@ fn recoded(column: CodedColumn) -> (Dictionary, Vec<u32>) {
     (dictionary, codes)
 }
 
-fn flags_of(rows: &RowBuffer) -> Vec<u64> {
+fn flags_of(rows: &RowBuffer, unserved: Option<&str>) -> Vec<u64> {
     let (statuses, kinds) = (rows.coded(CodedField::Status), rows.coded(CodedField::EntityType));
-    let is = |column: &CodedColumn, text: &str| -> Vec<bool> {
-        column.values.iter().map(|value| &**value == text).collect()
+    let is = |column: &CodedColumn, texts: &[Option<&str>]| -> Vec<bool> {
+        column.values.iter().map(|value| texts.contains(&Some(&**value))).collect()
     };
-    let (active, fictitious) = (is(statuses, ACTIVE), is(kinds, EntityType::Fictitious.key()));
+    let active = is(statuses, &[Some(ACTIVE)]);
+    let only_by_type = is(kinds, &[Some(EntityType::Fictitious.key()), unserved]);
     let flag = |holds: bool, flag: u64| if holds { flag } else { 0 };
     rows.listed
         .iter()
@@ -181,7 +186,7 @@ fn flags_of(rows: &RowBuffer) -> Vec<u64> {
             // A dissolved row is in no default listing, but always in those of `status=all`.
             flag(*listed || !active[*status as usize], flag::LISTED)
                 | flag(active[*status as usize], flag::ACTIVE)
-                | flag(fictitious[*kind as usize], flag::FICTITIOUS)
+                | flag(only_by_type[*kind as usize], flag::ONLY_BY_TYPE)
         })
         .collect()
 }
@@ -222,7 +227,8 @@ fn industries_of(columns: &Columns) -> Industries {
 }
 
 fn by_id(columns: &Columns, rows: u32) -> Result<RowTable, IndexError> {
-    match RowTable::of(0..rows, rows as usize, |row| columns.uncoded.id_key(row)) {
+    let served = (0..rows).filter(|row| columns.is_served(*row));
+    match RowTable::of(served, rows as usize, |row| columns.uncoded.id_key(row)) {
         (_, Some(twice)) => Err(IndexError::Duplicate(columns.uncoded.ids[twice as usize])),
         (table, None) => Ok(table),
     }
@@ -231,6 +237,7 @@ fn by_id(columns: &Columns, rows: u32) -> Result<RowTable, IndexError> {
 /// The row of each document number. Newer rows come first, so the newest of several rows is stored.
 fn by_document(columns: &Columns, rows: u32) -> RowTable {
     let documents = &columns.uncoded.documents;
-    let packed = (0..rows).filter(|row| documents[*row as usize] != UNPACKABLE_DOCUMENT);
+    let packed =
+        (0..rows).filter(|row| documents[*row as usize] != UNPACKABLE_DOCUMENT && columns.is_served(*row));
     RowTable::of(packed, rows as usize, |row| documents[row as usize]).0
 }

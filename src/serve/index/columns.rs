@@ -233,6 +233,8 @@ pub(crate) struct Columns {
     pub(crate) layout: Layout,
     /// The texts of each coded field; a code of [`Field::Industry`] has a sector and an industry type.
     pub(crate) dictionaries: [Dictionary; CODED_FIELDS],
+    /// The code of the type whose rows are not served as businesses, if there is one: only the statistics count them.
+    pub(crate) unserved: Option<u32>,
 }
 
 impl Columns {
@@ -242,6 +244,11 @@ impl Columns {
 
     pub(crate) fn code(&self, field: Field, row: u32) -> u32 {
         self.layout.code(field, row, self.packed_rows[row as usize])
+    }
+
+    /// Whether a row is served as a business.
+    pub(crate) fn is_served(&self, row: u32) -> bool {
+        self.unserved.is_none_or(|kind| self.code(Field::Kind, row) != kind)
     }
 
     pub(crate) fn bytes(&self) -> usize {

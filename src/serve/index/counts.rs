@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 const STATS_MONTHS: usize = 13;
 /// Days that the counts of a county cover, today included.
 const COUNTY_DAYS: i32 = 60;
-/// Key of the monthly counts for types outside the six.
-const OTHER: &str = "other";
+/// Key of the monthly counts for types outside the six; in a lake of the state's files also a type of rows.
+pub(super) const OTHER: &str = "other";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CountyName {
@@ -52,11 +52,11 @@ impl Tally {
                 continue;
             }
             tally.listed += 1;
-            if packed & flag::ACTIVE != 0 {
+            if packed & flag::ACTIVE != 0 && columns.is_served(row) {
                 tally.active_by_county[columns.layout.code(Field::County, row, *packed) as usize] += 1;
             }
             let of_day = tally.day(*day, columns.texts(CodedField::EntityType).len());
-            of_day.listed += u32::from(packed & (flag::ACTIVE | flag::FICTITIOUS) == flag::ACTIVE);
+            of_day.listed += u32::from(packed & (flag::ACTIVE | flag::ONLY_BY_TYPE) == flag::ACTIVE);
             of_day.by_type[columns.layout.code(Field::Kind, row, *packed) as usize] += 1;
         }
         tally
@@ -139,8 +139,9 @@ impl Tally {
         }
         let today = epoch_days(today);
         for row in columns.uncoded.filed_between(Some(today - (COUNTY_DAYS - 1)), today) {
-            let listed = columns.packed_rows[row as usize] & flag::LISTED != 0;
-            if let (true, Some(place)) = (listed, place_of_code[columns.code(Field::County, row) as usize]) {
+            let counts_it = columns.packed_rows[row as usize] & flag::LISTED != 0 && columns.is_served(row);
+            if let (true, Some(place)) = (counts_it, place_of_code[columns.code(Field::County, row) as usize])
+            {
                 count_filing(&mut counts[place], today - columns.uncoded.filed[row as usize]);
             }
         }

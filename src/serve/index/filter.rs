@@ -35,7 +35,7 @@ impl Filter {
         }
         match asked.kind {
             // Fictitious names are listed only with `type=fictitious`.
-            None => filter.flags(flag::FICTITIOUS, 0),
+            None => filter.flags(flag::ONLY_BY_TYPE, 0),
             Some(kind) => {
                 let code = columns.texts(CodedField::EntityType).exactly(kind.key())?;
                 let codes = code..code + 1;

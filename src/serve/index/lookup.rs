@@ -102,7 +102,7 @@ pub(crate) struct Index {
 impl Index {
     /// Number of businesses, those no longer listed included.
     pub(crate) fn rows(&self) -> usize {
-        self.columns.uncoded.rows()
+        self.by_id.0.len()
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -8,7 +8,9 @@ pub(crate) mod flag {
     /// Shown in listings and counts.
     pub(crate) const LISTED: u64 = 1;
     pub(crate) const ACTIVE: u64 = 2;
-    pub(crate) const FICTITIOUS: u64 = 4;
+    /// Listed only where its type is asked for: a fictitious name, or a row that is not served. Nobody can ask for the type of
+    /// the latter.
+    pub(crate) const ONLY_BY_TYPE: u64 = 4;
 }
 
 const FLAG_BITS: u32 = 3;
@@ -107,7 +109,7 @@ mod tests {
             let codes = counts.map(|count| vec![0, u32::try_from(count - 1).expect("small"), 0]);
             let mut fields = codes.clone().into_iter().zip(counts);
             let fields = std::array::from_fn(|_| fields.next().expect("seven"));
-            let flags = [flag::LISTED, flag::ACTIVE | flag::FICTITIOUS, 0];
+            let flags = [flag::LISTED, flag::ACTIVE | flag::ONLY_BY_TYPE, 0];
             let (layout, packed) = Layout::pack(flags.to_vec(), fields);
             for row in 0..3 {
                 assert_eq!(packed[row] & 7, flags[row]);

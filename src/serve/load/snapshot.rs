@@ -18,6 +18,7 @@ pub(crate) fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
         return Err(LoadError::NoFilings(snapshot.to_owned()));
     }
     builder.identity = files::identity(snapshot)?;
+    builder.is_of_state = files::folder(snapshot, Table::Imports).is_dir();
     filings::load_filings(snapshot, &mut builder)?;
     load_details(snapshot, &mut builder)?;
     load_officers(snapshot, &mut builder)?;
@@ -92,8 +93,11 @@ fn sorted<R: Row + Ord>(snapshot: &Path) -> Result<Vec<R>, LoadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::id::DocumentNumber;
     use crate::contract::reference::{Sector, Segment};
     use crate::serve::fixture::{SEEN_AT, detail, filing, write_table as write, write_table};
+    use crate::serve::index::listing_query::ListingQuery;
+    use crate::table::FilingRow;
     use jiff::civil::date;
 
     #[test]
@@ -164,6 +168,37 @@ mod tests {
         assert_eq!(found["data"]["officer_count"], 30, "{found}");
         std::fs::remove_dir_all(snapshot.join("details")).expect("removed");
         assert!(index.detail_json(row("1")).is_err());
+    }
+
+    #[test]
+    fn a_type_that_the_api_does_not_have_is_counted_and_not_served_from_the_states_files() {
+        let (folder, day) = (tempfile::tempdir().expect("a folder"), date(2026, 7, 31));
+        let number = "L26000000002";
+        let other = FilingRow {
+            entity_type: "other".to_owned(),
+            document_number: number.to_owned(),
+            ..filing("2", "2026-07-31", true)
+        };
+        let rows = [filing("1", "2026-07-31", true), other];
+        write(folder.path(), Table::Filings, "f.parquet", &rows);
+        // What is served: rows, the look-ups, the listing and the count of the day, the county's two; and what the statistics count.
+        let counts = || {
+            let index = load_snapshot(folder.path()).expect("an index");
+            let number = DocumentNumber::parse(number).expect("a number");
+            let found = [index.row_of_id(2), index.row_of_document(&number)].iter().flatten().count();
+            let listed = ListingQuery::of_day(day).page(&index, 0, 9).total;
+            let counties = index.county_counts(day);
+            let county = counties.iter().find(|county| county.key == "HILLSBOROUGH").expect("a county");
+            let of_county = [county.active_businesses, county.filings_last_7_days];
+            let (stats, of_day) = (index.stats(day), index.listed_on(day));
+            let month = stats.monthly.last().expect("a month");
+            let counted =
+                [stats.businesses_total, stats.filings.last_7_days, month.total, month.by_type["other"]];
+            (index.rows(), found, listed, of_day, of_county, counted)
+        };
+        assert_eq!(counts(), (2, 2, 2, 2, [2, 2], [2, 2, 2, 1]), "as the API listed it");
+        std::fs::create_dir(folder.path().join("imports")).expect("made");
+        assert_eq!(counts(), (1, 0, 1, 1, [1, 1], [2, 2, 2, 1]));
     }
 
     #[test]

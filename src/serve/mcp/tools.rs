@@ -91,14 +91,14 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    fn answer(&self, endpoint: Endpoint, given: &JsonObject) -> Result<Versioned, ApiError> {
+    async fn answer(&self, endpoint: Endpoint, given: &JsonObject) -> Result<Versioned, ApiError> {
         self.service.authorize(&self.caller, endpoint)?;
         let arguments = Arguments::from_json(endpoint, given);
         // Over HTTP such an operation ignores its query, but the schema of its tool allows no argument.
         if !endpoint.has_parameters() && !arguments.violations().is_empty() {
             return Err(ApiError::Broken(arguments.violations().to_vec()));
         }
-        self.service.answer(&self.caller, &self.left, arguments)
+        self.service.answer(&self.caller, &self.left, arguments).await
     }
 
     /// The result of a call; its text is the body or the error body of the endpoint, byte for byte. A body is not in it yet.
@@ -177,7 +177,7 @@ impl ServerHandler for Tools {
     ) -> Result<CallToolResponse, ErrorData> {
         let endpoint = Endpoint::from_tool(&request.name)
             .ok_or_else(|| self.invalid_params(format!("unknown tool {}", quoted(&request.name))))?;
-        let answer = self.answer(endpoint, &request.arguments.unwrap_or_default());
+        let answer = self.answer(endpoint, &request.arguments.unwrap_or_default()).await;
         Ok(self.result(answer).into())
     }
 

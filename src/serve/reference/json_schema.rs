@@ -115,6 +115,7 @@ mod tests {
     use crate::contract::argument::Arguments;
     use crate::contract::param::PARAMETERS;
     use crate::serve::fixture::{KEY, generous, site};
+    use futures::FutureExt;
 
     /// The ways in which a value violates a schema, for the keywords used here.
     fn faults(schema: &Value, value: &Value, at: &str) -> Vec<String> {
@@ -178,7 +179,8 @@ mod tests {
             };
             let arguments = Arguments::from_json(endpoint, given.as_object().expect("an object"));
             let left = Remaining { minute: 1, day: 1, month: 1 };
-            let body = site.service.answer(&caller, &left, arguments).expect("an answer").body;
+            let answer = site.service.answer(&caller, &left, arguments).now_or_never().expect("no wait");
+            let body = answer.expect("an answer").body;
             let value: Value = serde_json::from_slice(&body).expect("JSON");
             let found = faults(&Value::Object(output(endpoint)), &value, endpoint.tool());
             assert!(found.is_empty(), "{found:#?}");

@@ -34,7 +34,6 @@ const fn tag(endpoint: Endpoint) -> &'static str {
 
 /// The document as JSON; `base` is the address under which clients know this server, and `notice` begins the description.
 pub(crate) fn document(base: &str, notice: &str) -> Vec<u8> {
-    let docs_url = format!("{base}/docs");
     let paths: Map<String, Value> = Endpoint::ALL
         .into_iter()
         .map(|endpoint| (endpoint.template().to_owned(), json!({"get": operation(endpoint)})))
@@ -45,7 +44,7 @@ pub(crate) fn document(base: &str, notice: &str) -> Vec<u8> {
     let document = json!({
         "openapi": "3.1.0",
         "info": {"title": "Florida business filings", "version": "1", "description": description},
-        "externalDocs": {"description": "The reference", "url": docs_url},
+        "externalDocs": {"description": "The reference", "url": format!("{base}/docs")},
         "servers": [{"url": base}],
         "security": [{"key": []}],
         "tags": TAGS.map(|(name, description)| json!({"name": name, "description": description})),
@@ -53,7 +52,7 @@ pub(crate) fn document(base: &str, notice: &str) -> Vec<u8> {
         "components": {
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer", "description": "An API key."}},
             "schemas": records::components(),
-            "responses": responses(&docs_url),
+            "responses": responses(&format!("{base}/docs.md")),
         },
     });
     document.to_string().into_bytes()

@@ -13,6 +13,9 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+use tokio::time::sleep;
 
 /// Returns the current time; passed in, so that a test can stop it.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -20,6 +23,13 @@ pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 const NO_KEYS: &str = "key checking unavailable";
 const NO_COUNTS: &str = "key checking is briefly unavailable: requests cannot be counted";
 const NO_DATA: &str = "the data is being loaded; try again shortly";
+/// How long an answer waits for the next snapshot when a file of the served one is gone. A server that ends waits as long for answers.
+const NEXT_SNAPSHOT: Duration = Duration::from_secs(10);
+/// The pause between two looks for it.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// Answers that wait for it at most: a quarter of those that the server works on.
+const MOST_WAITING: usize = 64;
+
 /// The JSON body of an answer; the next page, if it is one of several; and a digest of all that the answer depends on except
 /// the request.
 pub(crate) struct Versioned {
@@ -37,6 +47,8 @@ pub(crate) struct Service {
     accounts: ArcSwap<Accounts>,
     /// Whether keys cannot be checked at present.
     is_blind: AtomicBool,
+    /// Permits of [`MOST_WAITING`].
+    waiting: Semaphore,
     pub(crate) meter: Meter,
     clock: Clock,
     fixed_today: Option<Date>,
@@ -59,6 +71,7 @@ impl Service {
             view: ArcSwapOption::from_pointee(index.into().map(|index| View::new(index, today))),
             accounts: ArcSwap::from_pointee(accounts),
             is_blind: AtomicBool::new(false),
+            waiting: Semaphore::new(MOST_WAITING),
             meter,
             clock,
             fixed_today,
@@ -148,16 +161,54 @@ impl Service {
         operations::changes(&*self.view()?, arguments)
     }
 
-    /// The answer to a caller whose account has this left, with what a client that keeps it needs to know.
-    pub(crate) fn answer(
+    /// The answer to a caller whose account has this left, with what a client that keeps it needs to know. A file that is gone was
+    /// pruned with its snapshot, and a newer one is being loaded: the answer is from that one.
+    pub(crate) async fn answer(
         &self,
         caller: &Caller,
         left: &Remaining,
         arguments: Arguments,
     ) -> Result<Versioned, ApiError> {
-        // All from one view: a body is never sent with the version of another snapshot or day.
-        let view = self.view()?;
-        let (body, next) = self.answer_of(&view, caller, left, arguments)?;
+        let mut view = self.view()?;
+        loop {
+            let answered = self.versioned(&view, caller, left, arguments.clone());
+            let Err(ApiError::Unreadable { why, is_gone }) = &answered else { return answered };
+            let next = if *is_gone { self.view_after(&view).await } else { None };
+            let Some(next) = next else {
+                view.report(why);
+                return answered;
+            };
+            view = next;
+        }
+    }
+
+    /// The view of another snapshot than this one, if there is one soon. Once the log says that a file cannot be read, nobody
+    /// begins to wait.
+    async fn view_after(&self, old: &View) -> Option<Arc<View>> {
+        let _waiting = self.waiting.try_acquire().ok()?;
+        let patience = if old.is_reported.load(Ordering::Relaxed) { Duration::ZERO } else { NEXT_SNAPSHOT };
+        let until = Instant::now() + patience;
+        loop {
+            let view = self.view().ok()?;
+            if !Arc::ptr_eq(&view.index, &old.index) {
+                return Some(view);
+            }
+            if Instant::now() >= until {
+                return None;
+            }
+            sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// All from one view: a body is never sent with the version of another snapshot or day.
+    fn versioned(
+        &self,
+        view: &View,
+        caller: &Caller,
+        left: &Remaining,
+        arguments: Arguments,
+    ) -> Result<Versioned, ApiError> {
+        let (body, next) = self.answer_of(view, caller, left, arguments)?;
         let version = view.version(&caller.account.limits);
         Ok(Versioned { body, next, version, snapshot: view.index.snapshot })
     }
@@ -221,8 +272,12 @@ fn account(caller: &Caller, remaining: Remaining) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::fixture;
+    use crate::serve::fixture::{self, write_table};
     use crate::serve::index::IndexBuilder;
+    use crate::serve::load::load_snapshot;
+    use crate::table::{DetailRow, Table};
+    use futures::FutureExt;
+    use std::path::Path;
     use std::sync::atomic::{AtomicI64, Ordering};
 
     const LEFT: Remaining = Remaining { minute: 1, day: 1, month: 1 };
@@ -238,7 +293,8 @@ mod tests {
         let caller = service.authenticate(Some(fixture::KEY)).expect("known");
         let latest = || {
             let arguments = Arguments::from_request(Endpoint::Stats, None, "");
-            let body = service.answer(&caller, &LEFT, arguments).expect("stats").body;
+            let answer = service.answer(&caller, &LEFT, arguments).now_or_never().expect("no wait");
+            let body = answer.expect("stats").body;
             let stats: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
             stats["data"]["latest_filing_date"].clone()
         };
@@ -254,11 +310,47 @@ mod tests {
         let service =
             Service::new(Arc::new(fixture::index()), accounts, Meter::default(), clock, Some(fixture::TODAY));
         let caller = service.authenticate(Some(fixture::KEY)).expect("known");
-        let find =
-            || service.answer(&caller, &LEFT, Arguments::from_request(Endpoint::Business, Some("1"), ""));
+        let find = || {
+            let arguments = Arguments::from_request(Endpoint::Business, Some("1"), "");
+            service.answer(&caller, &LEFT, arguments).now_or_never().expect("no wait")
+        };
         assert!(find().is_ok());
         let empty = IndexBuilder::default().finish().expect("an empty index");
         assert!(service.swap_index(Arc::new(empty)).expect("an index").rows() > 0);
         assert_eq!(find().err().map(|error| error.status()), Some(404));
+    }
+
+    /// The index of a snapshot of one business, whose detail stays in its file.
+    fn by_month(snapshot: &Path) -> Arc<Index> {
+        let filings = [fixture::filing("1", "2026-07-31", true)];
+        write_table(snapshot, Table::Filings, "f.parquet", &filings);
+        let detail = DetailRow::from_detail(&fixture::detail(1, 0), fixture::SEEN_AT).expect("a row");
+        write_table(snapshot, Table::Details, "filed_month=2026-07/d.parquet", &[detail]);
+        Arc::new(load_snapshot(snapshot).expect("an index"))
+    }
+
+    #[tokio::test]
+    async fn a_look_up_in_a_pruned_file_is_answered_from_the_next_snapshot() {
+        let folders = [(), ()].map(|()| tempfile::tempdir().expect("a folder"));
+        let [old, new] = folders.each_ref().map(|folder| by_month(folder.path()));
+        let accounts = Accounts::single(fixture::KEY, "acme", fixture::generous(), &["data"]);
+        let service = Service::new(old, accounts, Meter::default(), fixture::clock(), Some(fixture::TODAY));
+        let caller = service.authenticate(Some(fixture::KEY)).expect("known");
+        let find =
+            || service.answer(&caller, &LEFT, Arguments::from_request(Endpoint::Business, Some("1"), ""));
+        std::fs::remove_dir_all(folders[0].path().join("details")).expect("pruned");
+        let swapped = async {
+            sleep(LOOK_AGAIN).await;
+            service.swap_index(new)
+        };
+        let (found, old) = tokio::join!(find(), swapped);
+        assert!(found.is_ok() && old.is_some());
+        // A damaged file is no pruned one; and once the log says that a file cannot be read, nobody waits.
+        let months = folders[1].path().join("details/filed_month=2026-07");
+        std::fs::write(months.join("d.parquet"), "damaged").expect("written");
+        let status = || find().now_or_never().expect("no wait").err().map(|error| error.status());
+        assert_eq!(status(), Some(503));
+        std::fs::remove_dir_all(months).expect("removed");
+        assert_eq!(status(), Some(503));
     }
 }

@@ -17,7 +17,9 @@ use crate::table::TableError;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An index, and the answers that are the same for every request of one Eastern day.
 pub(super) struct View {
@@ -27,6 +29,8 @@ pub(super) struct View {
     pub(super) county_of_key: HashMap<String, Vec<u8>>,
     pub(super) stats: Vec<u8>,
     pub(super) industries: Vec<u8>,
+    /// Whether the log says that a file of the snapshot cannot be read.
+    pub(super) is_reported: AtomicBool,
 }
 
 impl View {
@@ -39,7 +43,15 @@ impl View {
             county_of_key,
             stats: data_json(&index.stats(today)),
             industries: data_json(&index.industries),
+            is_reported: AtomicBool::new(false),
             index,
+        }
+    }
+
+    /// Logs that a file of the snapshot cannot be read, once.
+    pub(super) fn report(&self, why: &str) {
+        if !self.is_reported.swap(true, Ordering::Relaxed) {
+            tracing::error!(error = why, "a file of the served snapshot cannot be read");
         }
     }
 
@@ -146,8 +158,8 @@ fn detail(view: &View, row: u32) -> Answer {
 }
 
 fn unreadable(error: TableError) -> ApiError {
-    tracing::error!(%error, "a file of the served snapshot cannot be read");
-    ApiError::Unavailable("the record cannot be read at the moment; try again later")
+    let is_gone = matches!(&error, TableError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
+    ApiError::Unreadable { why: error.to_string(), is_gone }
 }
 
 fn row_of_id(view: &View, arguments: Arguments) -> Result<u32, ApiError> {
@@ -193,6 +205,9 @@ pub(crate) enum ApiError {
     /// The server lacks something for a short time: 503.
     #[error("{0}")]
     Unavailable(&'static str),
+    /// A file of the served snapshot cannot be read: 503. Why, and whether the file is gone.
+    #[error("the record cannot be read at the moment; try again later")]
+    Unreadable { why: String, is_gone: bool },
     /// The account's plan has no API access: 403.
     #[error("the plan of this account has no API access")]
     NoApiAccess,
@@ -220,7 +235,7 @@ impl ApiError {
     pub(crate) fn status(&self) -> u16 {
         match self {
             Self::Unauthorized { .. } => 401,
-            Self::Unavailable(_) => 503,
+            Self::Unavailable(_) | Self::Unreadable { .. } => 503,
             Self::NoApiAccess | Self::MissingScope => 403,
             Self::OverLimit { .. } => 429,
             Self::Broken(violations) => violations.first().map_or(400, |violation| violation.status),
