@@ -52,7 +52,7 @@ fn info() -> CommitInfo {
         committed_at: at(1_000),
         today: jiff::civil::date(2026, 11, 20),
         pipeline: "test".to_owned(),
-        requests_sent: 7,
+        requests_sent: 0,
         state: serde_json::json!({"done": ["2026-11-03"]}),
         checks: serde_json::Value::Null,
     }

@@ -278,6 +278,94 @@ fn a_repair_reports_each_file_that_it_repaired() {
     }
 }
 
+/// Damages of files of a run other than its record: the file, and what is left of its bytes.
+type OfRun = (&'static str, fn(&[u8]) -> Option<Vec<u8>>);
+
+const OF_RUN: [OfRun; 7] = [
+    ("raw/000001.zst", |_| Some(Vec::new())),
+    ("raw/000001.zst", |_| None),
+    ("raw/000001.zst", |bytes| Some(bytes[..bytes.len() - 7].to_vec())),
+    ("raw/000001.zst", |bytes| {
+        let mut bytes = bytes.to_vec();
+        let half = bytes.len() / 2;
+        bytes[half] ^= 1;
+        bytes[half + 1] ^= 1;
+        Some(bytes)
+    }),
+    // The second half of its pages is cut off: what is left is intact.
+    ("raw/000001.zst", |bytes| {
+        let half = bytes.len() / 2;
+        let page = 0x184D_2A5A_u32.to_le_bytes();
+        let next = bytes[half..].windows(4).position(|found| found == page).expect("a page");
+        Some(bytes[..half + next].to_vec())
+    }),
+    ("journal/000004.json", |_| None),
+    ("journal/000004.json", |bytes| Some(bytes[..bytes.len() / 2].to_vec())),
+];
+
+#[test]
+fn files_of_a_run_are_named_and_repaired_alike_with_its_record_and_without() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    let run = lake.join(of_run(&lake, "sample", "")).components().collect::<PathBuf>();
+    let (record, sound) = (run.join("run.json"), scratch.path("sound"));
+    copy_tree(&run, &sound);
+    for (at, (file, left)) in OF_RUN.into_iter().enumerate() {
+        let path = run.join(file);
+        let repaired = [false, true].map(|is_lost| {
+            std::fs::remove_dir_all(&run).expect("removed");
+            copy_tree(&sound, &run);
+            match left(&std::fs::read(&path).expect("a file")) {
+                Some(bytes) => std::fs::write(&path, bytes).expect("damaged"),
+                None => std::fs::remove_file(&path).expect("removed"),
+            }
+            let mut expected = BTreeSet::from([path.clone()]);
+            if is_lost {
+                std::fs::write(&record, "").expect("emptied");
+                expected.insert(record.clone());
+            }
+            let (done, named) = verified(&lake);
+            assert_eq!(named, expected, "damage {at}{}", done.shown());
+            done.exits(9);
+            let repaired = sunlake(&lake, &["verify", "--repair", "--json"]).exits(0).json();
+            let actions = repaired["actions"].as_array().expect("actions");
+            let paths = actions.iter().map(|action| PathBuf::from(action["path"].as_str().expect("a path")));
+            assert_eq!(paths.collect::<BTreeSet<_>>(), expected, "damage {at}: {repaired}");
+            assert!(verified(&lake).1.is_empty(), "damage {at}");
+            let action = actions.iter().find(|action| action["path"] == *path.to_string_lossy()).cloned();
+            let record: Value =
+                serde_json::from_slice(&std::fs::read(&record).expect("a record")).expect("JSON");
+            std::fs::write(run.join("run.json"), "").expect("emptied");
+            let again = verified(&lake).1;
+            assert_eq!(again, BTreeSet::from([run.join("run.json")]), "damage {at}: the loss is known");
+            let mut files = files_below(&run);
+            files.retain(|file| !file.ends_with("run.json.damaged"));
+            (action.expect("an action")["done"].clone(), record["files"].clone(), files)
+        });
+        assert_eq!(repaired[0], repaired[1], "damage {at}");
+    }
+}
+
+#[test]
+fn a_run_without_record_and_journals_lacks_both() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    let files = ["run.json", "journal/000004.json"].map(|name| lake.join(of_run(&lake, "sample", name)));
+    std::fs::remove_file(&files[0]).expect("removed");
+    std::fs::remove_dir_all(files[1].parent().expect("a folder")).expect("removed");
+    assert_eq!(verified(&lake).1, BTreeSet::from(files.clone()));
+    let raw = lake.join(of_run(&lake, "sample", "raw/000001.zst"));
+    std::fs::remove_file(&raw).expect("removed");
+    assert_eq!(verified(&lake).1, files.into_iter().chain([raw]).collect::<BTreeSet<_>>());
+    let repaired = sunlake(&lake, &["verify", "--repair"]).exits(0);
+    assert_eq!(
+        repaired.stdout.matches("it is lost; no snapshot needs it").count(),
+        2,
+        "{}",
+        repaired.shown()
+    );
+}
+
 #[test]
 fn what_no_repair_brings_back_is_named_with_another_way_out() {
     let scratch = Scratch::new();

@@ -261,6 +261,29 @@ fn a_path_that_is_no_lake_and_no_folder_is_refused() {
 }
 
 #[test]
+fn a_lake_next_to_the_one_of_the_current_folder_is_not_inside_of_it() {
+    let scratch = Scratch::new();
+    let root = std::fs::canonicalize(scratch.path("")).expect("a place");
+    succeed(Command::new("cp").arg("-a").args([&source::small().lake, &root.join("a")]));
+    succeed(Command::new("cp").arg("-a").args([&source::small().lake, &root.join("b")]));
+    std::fs::create_dir(root.join("links")).expect("a folder");
+    std::os::unix::fs::symlink(root.join("a"), root.join("links/sl")).expect("a link");
+    let list = |folder: &str, lake: &str| {
+        Sunlake::new(["snapshot", "list", "--lake", lake]).within(&root.join(folder)).finish()
+    };
+    for (folder, lake) in [("a", "../b"), ("", "a/../b"), ("links", "./sl/../b"), ("links", "sl"), ("a", ".")]
+    {
+        list(folder, lake).exits(0);
+    }
+    list("a/snapshots", "..").exits(0);
+    for (folder, lake) in [("a", "new"), ("b", "../a/new"), ("links", "sl/new")] {
+        list(folder, lake).exits(3).says(&format!("is inside the lake {}\n", root.join("a").display()));
+    }
+    list("a", "../new").exits(3).says("the lake ../new has no snapshot yet");
+    assert_eq!(names(&root).len(), 3, "nothing was made");
+}
+
+#[test]
 fn a_text_that_no_row_has_is_named_with_what_may_be_meant() {
     let lake = &source::small().lake;
     for (condition, hint) in [

@@ -3,7 +3,7 @@
 use crate::cli::exit::CommandError;
 use crate::contract::hint::{NEAR, nearest};
 use crate::lake::{folder_of, holds_lake, is_lake_folder};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Schemes of object stores.
 const SCHEMES: [&str; 7] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss"];
@@ -46,8 +46,21 @@ pub(super) fn nearest_lake(path: &Path) -> Option<PathBuf> {
 
 /// The lake that a path is inside of.
 fn lake_around(path: &Path) -> Option<PathBuf> {
-    let whole = std::path::absolute(path).ok()?;
-    whole.ancestors().skip(1).find(|above| holds_lake(above)).map(Path::to_owned)
+    resolved(path)?.ancestors().skip(1).find(|above| holds_lake(above)).map(Path::to_owned)
+}
+
+/// The place that a path leads to, without links and `..`; what does not exist yet keeps its name.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let mut place = PathBuf::new();
+    for part in std::path::absolute(path).ok()?.components() {
+        if part == Component::ParentDir {
+            place.pop();
+        } else {
+            place.push(part);
+            place = place.canonicalize().unwrap_or(place);
+        }
+    }
+    Some(place)
 }
 
 /// Whether a folder has files, and none of a lake.
@@ -90,7 +103,8 @@ mod tests {
     #[test]
     fn a_folder_of_other_files_and_a_folder_inside_a_lake_are_refused() {
         let folder = tempfile::tempdir().expect("a folder");
-        let at = |name: &str| folder.path().join(name);
+        let root = folder.path().canonicalize().expect("a place");
+        let at = |name: &str| root.join(name);
         for made in ["lake/commits", "lake/snapshots/000001", "new/.git", "begun/state"] {
             create_dir_all(at(made)).expect("a folder");
         }
@@ -103,5 +117,35 @@ mod tests {
         write(at("new/thesis.docx"), "").expect("a file");
         assert!(refusal(&at("new")).contains("is a folder of other files"));
         assert!(refusal(&at("new/thesis.docx")).contains("is a file\nhint: give a folder"));
+    }
+
+    #[test]
+    fn a_path_is_inside_of_the_lake_that_it_leads_into() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("a place");
+        let at = |name: &str| root.join(name);
+        for made in ["a/commits", "a/snapshots/000001", "b", "deep/er"] {
+            create_dir_all(at(made)).expect("a folder");
+        }
+        for (link, to) in [("deep/er/sl", "a"), ("in", "a/snapshots"), ("a/out", "b")] {
+            std::os::unix::fs::symlink(at(to), at(link)).expect("a link");
+        }
+        for good in [
+            "a",
+            "deep/er/sl",
+            "a/../b",
+            "a/../new",
+            "a/snapshots/..",
+            "deep/er/sl/../b",
+            "a/out",
+            "no/a/../b",
+        ] {
+            assert_eq!(lake_around(&at(good)), None, "{good}");
+        }
+        for inside in
+            ["a/new", "a/../a/new", "b/../a/snapshots", "deep/er/sl/new", "in", "in/new", "a/no/../new"]
+        {
+            assert_eq!(lake_around(&at(inside)), Some(at("a")), "{inside}");
+        }
     }
 }

@@ -182,6 +182,8 @@ pub(crate) const COPIES: &str = "files";
 /// Copies of the commits that the run made.
 pub(crate) const COMMITS: &str = "commits";
 pub(crate) const QUARANTINE: &str = "quarantine";
+/// How the name of a file ends that a repair set aside, or that notes what it left of another.
+pub(crate) const DAMAGED: &str = ".damaged";
 
 /// Folder of the descriptions of the newest snapshot.
 pub(crate) const CATALOG: &str = "catalog";

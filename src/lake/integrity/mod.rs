@@ -9,6 +9,7 @@
 //! - `problem`: what is found, what it means, and the way out
 //! - `verify`: the files of one snapshot
 //! - `chain`: the commits
+//! - `without_record`: the files of a run whose record is lost
 //! - `run_files`: the folders of runs
 //! - `audit`: all of a lake
 //! - `repair`: the repair of the files of snapshots
@@ -21,3 +22,4 @@ pub(super) mod repair;
 mod run_files;
 mod small_repair;
 mod verify;
+mod without_record;

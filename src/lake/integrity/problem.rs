@@ -48,6 +48,8 @@ pub(crate) enum ProblemKind {
     Record(String),
     /// A file of a closed run: its run id and its path in the run's folder.
     RunFile(String, String),
+    /// The same of a run whose record is lost.
+    Unrecorded(String, String),
     /// A file of a run that was killed.
     OpenRun,
     Catalog,
@@ -76,7 +78,7 @@ impl ProblemKind {
             Self::Record(_) => {
                 "this run cannot be resumed; no row is lost; the repair makes the record again"
             }
-            Self::RunFile(..) => {
+            Self::RunFile(..) | Self::Unrecorded(..) => {
                 "this run may not be replayed; no row is lost; the repair notes what is left of it"
             }
             Self::OpenRun => "the run requests what is lost again when it resumes",

@@ -27,17 +27,24 @@ impl Lake {
         let mut records = Vec::new();
         for run_id in run_ids {
             let run = self.existing_run(&run_id)?;
-            let kind = ProblemKind::Record(run_id.clone());
             report.files += 1;
-            match report.intact(run.stored_record(), kind.clone()) {
-                Ok(Some(Some(record))) => records.push(record),
-                Ok(Some(None)) if committed.contains(run_id.as_str()) || run.has_files() => {
-                    report.note(&self.path_for_user(&run.path().join(RECORD)), "the file is missing", kind);
+            let what = match run.stored_record() {
+                Ok(Some(record)) => {
+                    records.push(record);
+                    continue;
                 }
+                Ok(None) if committed.contains(run_id.as_str()) || run.has_files() => {
+                    "the file is missing".to_owned()
+                }
+                Err(LakeError::Damaged { what, .. }) => what,
                 // A run that began and archived nothing, or a record that the disk does not return: no snapshot needs it.
-                Ok(_) | Err(LakeError::Storage { .. }) => {}
+                Ok(None) | Err(LakeError::Storage { .. }) => continue,
                 Err(other) => return Err(other),
-            }
+            };
+            // Before the record: the repair makes it of the files that are left.
+            self.audit_without_record(&run_id, readable, report)?;
+            let path = self.path_for_user(&run.path().join(RECORD));
+            report.note(&path, what, ProblemKind::Record(run_id));
         }
         Ok(records)
     }

@@ -5,7 +5,7 @@ use super::repair::readable;
 use crate::lake::backend::disk;
 use crate::lake::backend::protocol::{copy_name, kept_copy};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{Layout, RAW, RECORD};
+use crate::lake::format::layout::{DAMAGED, Layout, RAW, RECORD};
 use crate::lake::format::manifest::{Commit, Digest};
 use crate::lake::format::run_record::RunFile;
 use crate::lake::handle::Lake;
@@ -13,6 +13,8 @@ use crate::lake::snapshot::write_lock::LakeLock;
 use jiff::Timestamp;
 
 type Repaired = Result<Option<String>, LakeError>;
+
+const PAGES_LEFT: &str = "its damaged pages are lost, the others are kept; no snapshot needs them";
 
 impl Lake {
     /// Repairs a file that needs no rows. Returns what was done; none where nothing can be done, or rows are needed.
@@ -34,6 +36,7 @@ impl Lake {
             }
             ProblemKind::Record(run_id) => self.restore_record(run_id, now),
             ProblemKind::RunFile(run_id, file) => self.repair_run_file(run_id, file),
+            ProblemKind::Unrecorded(run_id, file) => self.set_aside_unrecorded(run_id, file),
         }
     }
 
@@ -105,26 +108,49 @@ impl Lake {
                 return Ok(Some("taken from the working copy".to_owned()));
             }
             Some(Digest { bytes, blake3 }) if path.starts_with(RAW) && !self.is_remote() => {
+                self.note_pages_left(&name, &blake3)?;
                 record.files[at] = RunFile { path: file.path, bytes, blake3 };
-                "its damaged pages are lost, the others are kept; no snapshot needs them"
+                PAGES_LEFT
             }
             _ => {
                 record.files.remove(at);
-                if self.quarantine_file(&name)? {
-                    "quarantined; no snapshot needs it"
-                } else {
-                    "it is lost; no snapshot needs it"
-                }
+                self.set_aside(&name)?
             }
         };
         run.write_record(&record)?;
         Ok(Some(done.to_owned()))
     }
 
+    /// As [`Lake::repair_run_file`], before the record is made again of what is left.
+    fn set_aside_unrecorded(&self, run_id: &str, path: &str) -> Repaired {
+        let (local, name) = (self.existing_run(run_id)?.path().join(path), format!("runs/{run_id}/{path}"));
+        let done = if path.starts_with(RAW) && !self.is_remote() && local.is_file() {
+            self.note_pages_left(&name, &disk::digest(&local)?.blake3)?;
+            PAGES_LEFT
+        } else {
+            self.set_aside(&name)?
+        };
+        Ok(Some(done.to_owned()))
+    }
+
+    /// Notes which pages are left: the loss stays known if the record is lost too.
+    fn note_pages_left(&self, name: &str, blake3: &str) -> Result<(), LakeError> {
+        self.backend.write(&format!("{name}{DAMAGED}"), blake3.as_bytes())
+    }
+
+    /// Quarantines a file of a run; notes the loss of one that is not there.
+    fn set_aside(&self, name: &str) -> Result<&'static str, LakeError> {
+        if self.quarantine_file(name)? {
+            return Ok("quarantined; no snapshot needs it");
+        }
+        self.backend.write(&format!("{name}{DAMAGED}"), b"")?;
+        Ok("it is lost; no snapshot needs it")
+    }
+
     /// Renames a file to `<name>.damaged`; false where it is missing.
     fn quarantine_file(&self, name: &str) -> Result<bool, LakeError> {
         let Some(bytes) = self.backend.read(name)? else { return Ok(false) };
-        self.backend.write(&format!("{name}.damaged"), &bytes)?;
+        self.backend.write(&format!("{name}{DAMAGED}"), &bytes)?;
         self.backend.remove(name)?;
         Ok(true)
     }

@@ -66,7 +66,7 @@ pub struct RawArchive {
     chunks: Option<ChunkUpload>,
     /// Pages since the last upload.
     not_uploaded: u32,
-    /// Segments with a torn tail, and the bytes before it.
+    /// Segments with a torn tail or without a byte, and the bytes before it.
     torn: Vec<(PathBuf, u64)>,
     /// Segments with damage before their last intact page, and the damaged bytes.
     damaged: Vec<(PathBuf, u64)>,
@@ -135,7 +135,7 @@ impl RawArchive {
             }
         }
         self.intact = intact as u64;
-        if intact < bytes.len() {
+        if intact < bytes.len() || bytes.is_empty() {
             self.torn.push((path.clone(), intact as u64));
         }
         let damaged = dropped.saturating_sub(bytes.len() - intact);
@@ -153,6 +153,16 @@ impl RawArchive {
     /// Segments with damage before their last intact page, and the damaged bytes of each.
     pub(crate) fn damaged(&self) -> &[(PathBuf, u64)] {
         &self.damaged
+    }
+
+    /// Segments with a torn tail or without a byte.
+    pub(crate) fn torn(&self) -> impl Iterator<Item = &PathBuf> {
+        self.torn.iter().map(|(path, _)| path)
+    }
+
+    /// The files of the archive, oldest first.
+    pub(crate) fn segments(&self) -> &[PathBuf] {
+        &self.segments
     }
 
     /// Archives a page. `key` is the request (`GET /v1/…?…`), `occurrence` its count in this run; the same pair again

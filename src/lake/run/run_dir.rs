@@ -5,7 +5,9 @@ use crate::contract::eastern::eastern_day;
 use crate::lake::backend::disk;
 use crate::lake::backend::remote_cache::ChunkUpload;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{self, COMMITS, COPIES, JOURNAL, QUARANTINE, RAW, RECORD, SUMMARY};
+use crate::lake::format::layout::{
+    self, COMMITS, COPIES, DAMAGED, JOURNAL, QUARANTINE, RAW, RECORD, SUMMARY,
+};
 use crate::lake::format::manifest::{Commit, Digest};
 use crate::lake::format::run_record::{RunFile, RunRecord, begin_of};
 use crate::lake::format::sealed_json::{sealed, unseal};
@@ -175,7 +177,7 @@ impl RunDir {
         let mut files = Vec::new();
         for folder in [RAW, COPIES, JOURNAL, QUARANTINE] {
             for name in disk::names(&self.dir.join(folder))? {
-                if !name.starts_with(disk::TEMPORARY) {
+                if !name.starts_with(disk::TEMPORARY) && !name.ends_with(DAMAGED) {
                     files.push(self.run_file(&format!("{folder}/{name}"))?);
                 }
             }

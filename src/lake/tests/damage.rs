@@ -32,14 +32,14 @@ fn verify_names_torn_flipped_missing_and_orphan_files() -> Result {
 /// Fills a lake with every kind of file.
 fn fill(lake: &Lake) -> Result {
     load_history(lake)?;
-    for run_id in ["r1", "r3"] {
+    for (run_id, snapshot) in [("r1", 1), ("r3", 3)] {
         let run = lake.run(run_id)?;
         let mut raw = run.raw()?;
         for page in 0..6 {
             raw.append("GET /v1/x", page, 200, at(1), format!("{{\"page\":{page}}}").repeat(9).as_bytes())?;
         }
         raw.sync()?;
-        run.write_journal(1, &serde_json::json!({"steps": [1, 2, 3]}))?;
+        run.write_journal(snapshot, &serde_json::json!({"steps": [1, 2, 3]}))?;
         let mut quarantine = run.quarantine();
         quarantine.append(&serde_json::json!({"record": "{}", "reasons": ["no id"]}))?;
         quarantine.sync()?;
