@@ -419,7 +419,8 @@ fn a_newest_commit_that_is_damaged_with_its_copy_is_named_with_it_and_left_to_a_
 fn a_lake_is_sound_at_every_moment_of_a_run() {
     let scratch = Scratch::new();
     let lake = copy(&scratch);
-    let text = format!("{}[retention]\nlast = 1\n", sample_pipeline(30, 0.04));
+    let text = format!("{}[retention]\nlast = 1\n", sample_pipeline(70, 0.04));
+    let text = text.replace("[extract]\ndays = 70", "[extract]\ndays = 30");
     let pipeline = scratch.file("busy.toml", &text.replace("name = \"sample\"", "name = \"busy\""));
     let mut busy = Sunlake::run(&pipeline, &lake).args(["--today", "2026-03-25"]).start();
     let mut looks = 0;
