@@ -2,14 +2,13 @@
 
 use super::config::file::Pipeline;
 use super::error::{PipelineError, Result};
-use super::plan::jobs::{RunPlan, listings};
+use super::plan::jobs::{RunPlan, listings, oldest_day};
 use super::progress::{Events, Progress};
 use super::publish::summary::EnrichSummary;
 use super::state::registry::RegisterProgress;
 use super::state::run_state::{RunState, SourceKind, WantedDays};
 use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, Ledger, Stop};
 use crate::contract::count::DailyCount;
-use crate::contract::eastern::window_start;
 use crate::contract::plan::PlanLimits;
 use crate::lake::{Lake, LakeLock, RunDir, RunRecord, new_run_id};
 use jiff::Timestamp;
@@ -149,9 +148,9 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Oldest day that the plan reaches now.
+    /// Oldest day that can be read now.
     pub(crate) fn oldest(&self) -> Date {
-        window_start(self.context.today, self.plan.window_days)
+        oldest_day(&self.pipeline.spec.source, self.from, self.context.today, &self.plan)
     }
 
     /// The days that the run wants; none of a run that reads no days.

@@ -7,6 +7,7 @@ use super::run_store::{Known, RunStore};
 use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
 use crate::contract::count::Stats;
+use crate::contract::eastern::window_start;
 use crate::contract::listing::Listing;
 use crate::extract::fetch::PageFetcher;
 use crate::extract::listing::{ListingJob, ListingStore, ReadContext, extract_listing};
@@ -233,7 +234,7 @@ impl WindowReading<'_, '_, '_> {
         let run = &mut *self.run;
         let filings = self.landing.staging.sound_table(Table::Filings)?;
         // A run of an earlier day cannot read days that have left the window since.
-        let (today, oldest) = (run.record.today, run.oldest());
+        let (today, oldest) = (run.record.today, window_start(run.context.today, run.plan.window_days));
         if today < oldest {
             return Err(PipelineError::LeftWindow { today, oldest });
         }

@@ -4,7 +4,7 @@ use super::completion_date::{SpendableBudget, complete_on};
 use super::due::{DueTerms, check_has_filings, due};
 use super::forecast::{Forecast, KnownTotal};
 use super::inputs::{PlanInputs, filter};
-use super::jobs::{counted_days, first_day, listing_need, listings, within_bounds};
+use super::jobs::{counted_days, first_day, listing_need, listings, oldest_day, within_bounds};
 use super::lake_view::{by_listing, coverage_rows};
 use super::refresh_cost::{StagePrice, prices};
 use super::registry_estimate::{known_names, register_price};
@@ -13,7 +13,7 @@ use super::watch_due::due_numbers;
 use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
 use crate::contract::count::{County, Stats};
-use crate::contract::eastern::{span_days, window_start};
+use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
 use crate::extract::detail::{DETAILS, LookUp, OFFICERS};
@@ -118,14 +118,15 @@ impl Pricing<'_> {
         let counted = counted_days(spec.extract.days, self.is_plan_known);
         let counts = client.fetch(&Call::daily_counts(counted)).await?.value.data;
         check_counts(context.today, &counts, api_clock(context.now, client))?;
+        let from = first_day(spec.extract.days, context.today, plan);
         let inputs = PlanInputs {
             coverage: &coverage,
             state: &self.state,
             counts: &counts,
             plan,
             remaining: within_bounds(client.budget().remaining()?, &spec.budget, plan),
-            oldest: window_start(context.today, plan.window_days),
-            from: first_day(spec.extract.days, context.today, plan),
+            oldest: oldest_day(&spec.source, from, context.today, plan),
+            from,
             today: context.today,
         };
         let listings = listings(spec);

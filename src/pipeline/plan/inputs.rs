@@ -23,7 +23,7 @@ pub(crate) struct PlanInputs<'a> {
     pub(crate) plan: &'a PlanLimits,
     /// What the run may still send: of the account's windows, and by its own limits.
     pub(crate) remaining: Remaining,
-    /// Oldest day that the plan reaches.
+    /// Oldest day that can be read.
     pub(crate) oldest: Date,
     /// Oldest day that the pipeline asks for.
     pub(crate) from: Date,

@@ -13,7 +13,7 @@ use crate::extract::listing::ListingJob;
 use crate::extract::plan::cost::DayRange;
 use crate::extract::plan::day_range::plan_day_ranges;
 use crate::lake::RunRecord;
-use crate::pipeline::config::spec::{BudgetSpec, Days, PipelineSpec};
+use crate::pipeline::config::spec::{BudgetSpec, Days, PipelineSpec, SourceSpec};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,13 @@ pub(crate) fn first_day(days: Days, today: Date, plan: &PlanLimits) -> Date {
         Days::Window => window_start(today, plan.window_days),
         Days::Last(days) => window_start(today, days.min(plan.window_days)),
     }
+}
+
+/// Oldest day that can be read, for a run that asks for the days since `from`: of the plan's window, and of the sample if the program
+/// serves one, which has no rows before.
+pub(crate) fn oldest_day(source: &SourceSpec, from: Date, today: Date, plan: &PlanLimits) -> Date {
+    let days = if source.embedded { source.sample.days.min(plan.window_days) } else { plan.window_days };
+    window_start(today, days).min(from)
 }
 
 /// Number of days whose counts a run requests: those it reads; all where their number shows the plan's window.
