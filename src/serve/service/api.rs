@@ -13,9 +13,9 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
-use tokio::time::sleep;
+use std::time::Duration;
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::timeout;
 
 /// Returns the current time; passed in, so that a test can stop it.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -25,8 +25,6 @@ const NO_COUNTS: &str = "key checking is briefly unavailable: requests cannot be
 const NO_DATA: &str = "the data is being loaded; try again shortly";
 /// How long an answer waits for the next snapshot when a file of the served one is gone. A server that ends waits as long for answers.
 const NEXT_SNAPSHOT: Duration = Duration::from_secs(10);
-/// The pause between two looks for it.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// Answers that wait for it at most: a quarter of those that the server works on.
 const MOST_WAITING: usize = 64;
 
@@ -47,6 +45,8 @@ pub(crate) struct Service {
     accounts: ArcSwap<Accounts>,
     /// Whether keys cannot be checked at present.
     is_blind: AtomicBool,
+    /// Wakes the answers that wait for the next snapshot.
+    swapped: Notify,
     /// Permits of [`MOST_WAITING`].
     waiting: Semaphore,
     pub(crate) meter: Meter,
@@ -71,6 +71,7 @@ impl Service {
             view: ArcSwapOption::from_pointee(index.into().map(|index| View::new(index, today))),
             accounts: ArcSwap::from_pointee(accounts),
             is_blind: AtomicBool::new(false),
+            swapped: Notify::new(),
             waiting: Semaphore::new(MOST_WAITING),
             meter,
             clock,
@@ -82,6 +83,7 @@ impl Service {
     /// Replaces the index and returns the old one, on which requests that have started finish.
     pub(crate) fn swap_index(&self, index: Arc<Index>) -> Option<Arc<Index>> {
         let old = self.view.swap(Some(Arc::new(View::new(index, self.today()))));
+        self.swapped.notify_waiters();
         old.map(|old| Arc::clone(&old.index))
     }
 
@@ -186,18 +188,16 @@ impl Service {
     /// begins to wait.
     async fn view_after(&self, old: &View) -> Option<Arc<View>> {
         let _waiting = self.waiting.try_acquire().ok()?;
-        let patience = if old.is_reported.load(Ordering::Relaxed) { Duration::ZERO } else { NEXT_SNAPSHOT };
-        let until = Instant::now() + patience;
-        loop {
-            let view = self.view().ok()?;
-            if !Arc::ptr_eq(&view.index, &old.index) {
-                return Some(view);
-            }
-            if Instant::now() >= until {
-                return None;
-            }
-            sleep(LOOK_AGAIN).await;
+        // From here on a swap is noticed.
+        let swapped = self.swapped.notified();
+        let newer = || self.view().ok().filter(|view| !Arc::ptr_eq(&view.index, &old.index));
+        if let Some(view) = newer() {
+            return Some(view);
         }
+        if !old.is_reported.load(Ordering::Relaxed) {
+            timeout(NEXT_SNAPSHOT, swapped).await.ok()?;
+        }
+        newer()
     }
 
     /// All from one view: a body is never sent with the version of another snapshot or day.
@@ -339,11 +339,8 @@ mod tests {
         let find =
             || service.answer(&caller, &LEFT, Arguments::from_request(Endpoint::Business, Some("1"), ""));
         std::fs::remove_dir_all(folders[0].path().join("details")).expect("pruned");
-        let swapped = async {
-            sleep(LOOK_AGAIN).await;
-            service.swap_index(new)
-        };
-        let (found, old) = tokio::join!(find(), swapped);
+        // The look-up waits when it is first polled, and the swap comes then.
+        let (found, old) = tokio::join!(find(), async { service.swap_index(new) });
         assert!(found.is_ok() && old.is_some());
         // A damaged file is no pruned one; and once the log says that a file cannot be read, nobody waits.
         let months = folders[1].path().join("details/filed_month=2026-07");
