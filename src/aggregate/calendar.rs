@@ -36,7 +36,7 @@ pub(super) struct Covered {
     pub(super) complete: bool,
     pub(super) settled: bool,
     /// Whether a listing of all types was read, which has no fictitious names.
-    is_untyped: bool,
+    pub(super) is_untyped: bool,
     has_names: bool,
 }
 

@@ -282,6 +282,7 @@ fn figures_of_the_report_are_the_aggregates() {
     let unproven: Vec<Date> =
         figures.coverage.iter().filter(|day| !day.is_complete).map(|day| day.day).collect();
     assert_eq!(unproven, [date(2026, 7, 20)]);
+    assert!(figures.coverage.iter().all(|day| day.lacks.is_none()));
     assert_eq!(figures.days.last().map(|day| day.day), Some(date(2026, 7, 6)), "days to come are left out");
     assert_eq!(figures.counties[0].filings_last_30_days, 3);
     assert_eq!(figures.cities_month, "2026-06", "of July filings still arrive");

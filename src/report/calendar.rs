@@ -61,15 +61,15 @@ fn state(coverage: Option<&CoverageDay>) -> &'static str {
 fn tip(coverage: Option<&CoverageDay>) -> String {
     let Some(day) = coverage else { return "not read".to_owned() };
     let of = if day.is_complete { String::new() } else { format!(" of {}", integer(day.expected)) };
-    let names = if day.lacks_names { ", without fictitious names" } else { "" };
-    format!("{}: {}{of} rows{names}", state(coverage), integer(day.landed))
+    let without = day.lacks.map(|lacks| format!(", without {lacks}")).unwrap_or_default();
+    format!("{}: {}{of} rows{without}", state(coverage), integer(day.landed))
 }
 
 /// Why a day is not complete.
 fn reason(day: &CoverageDay) -> String {
-    match day.expected - day.landed {
-        missing @ 1.. => format!("{} missing", integer(missing)),
-        _ if day.lacks_names => "fictitious names not read".to_owned(),
+    match (day.expected - day.landed, day.lacks) {
+        (missing @ 1.., _) => format!("{} missing", integer(missing)),
+        (_, Some(lacks)) => format!("{lacks} not read"),
         _ => "not checked to its end".to_owned(),
     }
 }
@@ -110,7 +110,7 @@ mod tests {
             landed: 1,
             is_complete: true,
             is_settled: true,
-            lacks_names: false,
+            lacks: None,
         };
         let html = calendar(&(0..2_000).map(day).collect::<Vec<_>>()).into_string();
         let cells = html.matches("<rect").count();

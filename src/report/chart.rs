@@ -310,7 +310,7 @@ mod tests {
             landed: 3,
             is_complete: false,
             is_settled: false,
-            lacks_names: false,
+            lacks: None,
         };
         let figures = Figures { days, coverage: vec![coverage], ..Figures::default() };
         let page = by_day(&figures).into_string();

@@ -203,7 +203,7 @@ mod tests {
                 landed: 7,
                 is_complete: false,
                 is_settled: false,
-                lacks_names: false,
+                lacks: None,
             }],
             days: vec![DayFigures {
                 day: DAY,

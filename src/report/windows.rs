@@ -25,7 +25,7 @@ impl Windows {
     pub(super) fn of(figures: &Figures) -> Self {
         let newest = figures.as_of.map(|as_of| minus_days(as_of, SETTLED_AFTER - 1));
         let is_new = |day: Date| newest.is_some_and(|newest| day >= newest);
-        let is_there = |day: &CoverageDay| day.is_complete || (is_new(day.day) && !day.lacks_names);
+        let is_there = |day: &CoverageDay| day.is_complete || (is_new(day.day) && day.lacks.is_none());
         let read = figures.coverage.iter().map(|day| (day.day, is_there(day)));
         Self { as_of: figures.as_of, read: read.collect() }
     }
@@ -82,7 +82,7 @@ pub(super) mod tests {
             landed: 1,
             is_complete: is_complete(ago),
             is_settled: false,
-            lacks_names: false,
+            lacks: None,
         };
         Figures { as_of: Some(TODAY), coverage: (0..days).map(day).collect(), ..Figures::default() }
     }

@@ -85,16 +85,24 @@ fn are_older_fewer(months: &[MonthFigures], filed_by_year: &BTreeMap<String, i64
 }
 
 fn coverage_days(coverage: &[CoverageRow]) -> Vec<CoverageDay> {
-    let day = |(day, covered): (Date, Covered)| CoverageDay {
-        day,
-        expected: covered.expected,
-        landed: covered.landed,
-        // Without fictitious names the day is not complete yet.
-        is_complete: covered.complete && !covered.lacks_names(),
-        is_settled: covered.settled,
-        lacks_names: covered.lacks_names(),
+    let days = covered(coverage);
+    let has_all_types = days.values().any(|covered| covered.is_untyped);
+    let day = |(day, covered): (Date, Covered)| {
+        let lacks = if covered.lacks_names() {
+            Some("fictitious names")
+        } else {
+            (has_all_types && !covered.is_untyped).then_some("other types")
+        };
+        CoverageDay {
+            day,
+            expected: covered.expected,
+            landed: covered.landed,
+            is_complete: covered.complete && lacks.is_none(),
+            is_settled: covered.settled,
+            lacks,
+        }
     };
-    covered(coverage).into_iter().rev().map(day).collect()
+    days.into_iter().rev().map(day).collect()
 }
 
 fn read_counties(cells: &Cells) -> Result<(Option<Date>, Vec<CountyFigures>), AggregateError> {
@@ -266,4 +274,32 @@ fn settling_days(days: Vec<DayRow>) -> Vec<SettlingDay> {
         fullness: day.fullness.map(|fullness| fullness.0),
     };
     recent.map(settling).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::Timestamp;
+    use jiff::civil::date;
+
+    #[test]
+    fn a_day_of_some_types_is_not_complete_where_other_days_have_all() {
+        let row = |day: i8, listing: &str| CoverageRow {
+            filed_date: date(2026, 7, day),
+            entity_type: listing.to_owned(),
+            expected: 3,
+            landed: 3,
+            complete: true,
+            settled: true,
+            checked_at: Timestamp::UNIX_EPOCH,
+        };
+        let lacks = |rows: &[CoverageRow]| -> Vec<Option<&str>> {
+            let days = coverage_days(rows);
+            assert!(days.iter().all(|day| day.is_complete == day.lacks.is_none()));
+            days.into_iter().map(|day| day.lacks).collect()
+        };
+        let rows = [row(1, "llc"), row(2, "*"), row(3, "*"), row(3, "fictitious")];
+        assert_eq!(lacks(&rows), [None, Some("fictitious names"), Some("other types")], "newest first");
+        assert_eq!(lacks(&rows[..1]), [None], "a lake of one type");
+    }
 }

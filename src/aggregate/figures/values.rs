@@ -17,8 +17,8 @@ pub(crate) struct CoverageDay {
     pub(crate) is_complete: bool,
     /// Whether every listing of the day was read complete 30 days or more after it.
     pub(crate) is_settled: bool,
-    /// Whether the listing of fictitious names was not read.
-    pub(crate) lacks_names: bool,
+    /// What was not read of the day: fictitious names, or the other types where the lake has all types of other days.
+    pub(crate) lacks: Option<&'static str>,
 }
 
 /// Filings of one day by type.
