@@ -23,7 +23,7 @@
 --   growth_high               upper end of the interval
 --   state_growth              growth of the state's filings of this type
 --   points_from_state         growth - state_growth in percentage points
---   days_in_lake              of the last 365 days those that are complete, or of the newest 14
+--   days_in_lake              of the last 365 days those that are complete, or of the newest 15
 -- Of days: growth_window IS NOT NULL
 -- Adds up: SELECT SUM(filings) FROM agg_county_type_window equals SELECT SUM(filings) FROM days WHERE days_ago >= 0 AND days_ago < 365
 WITH counted AS (

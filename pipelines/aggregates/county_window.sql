@@ -22,7 +22,7 @@
 --   growth_high               upper end of the interval
 --   state_growth              growth of the state's filings
 --   points_from_state         growth - state_growth in percentage points
---   days_in_lake              of the last 365 days those that are complete, or of the newest 14
+--   days_in_lake              of the last 365 days those that are complete, or of the newest 15
 -- Adds up: SELECT SUM(filings) FROM agg_county_window equals SELECT SUM(filings) FROM days WHERE days_ago >= 0 AND days_ago < 365
 WITH counted AS (
     SELECT f.county AS county, MIN(f.as_of) AS as_of, MIN(f.days_in_lake) AS days_in_lake, CAST(SUM(f.filings) AS BIGINT) AS filings,

@@ -32,7 +32,7 @@ impl County<'_> {
             if figures.is_different {
                 format!("growth {} points from the state's", points_text(points))
             } else {
-                "growth no different from the state's".to_owned()
+                "growth no different from the state's, or too few filings to say".to_owned()
             }
         });
         facts.extend(growth);

@@ -88,7 +88,7 @@ fn settled_month(figures: &Figures) -> Option<Card> {
     Some(Card {
         name: format!("30 settled days, to {}", written(last)),
         value: integer(filings),
-        notes: vec![format!("{} a day", integer(filings / 30))],
+        notes: vec![format!("{} a day", integer((filings + 15) / 30))],
     })
 }
 
@@ -153,7 +153,7 @@ mod tests {
             landed: 100,
             is_complete: incomplete != Some(*day),
             is_settled: true,
-            lacks_names: false,
+            lacks: None,
         });
         let filings = |day: &Date| if *day >= date(2026, 7, 13) { 200 } else { 100 };
         let of_day = |day: &Date| DayFigures {

@@ -114,15 +114,15 @@ pub(super) fn growth(counties: &[CountyFigures]) -> Markup {
     html! {
         @if known.is_empty() {
             p.note {
-                "No county has a growth yet: that needs complete days from 15 to 70 days ago."
+                "No county has a growth yet: that needs ten complete ordinary days of 15 to 42 days ago, and those 28 days before them."
             }
         } @else {
             p.note {
-                "Days 15 to 42 ago, each against the same weekday 28 days before, without holidays, the day after one, and 1sts and 15ths "
-                "of a month. "
+                "Of the days 15 to 42 ago those that are complete, each against the same weekday 28 days before, without holidays, the "
+                "day after one, and 1sts and 15ths of a month. "
                 @if let Some(state) = known[0].state_growth { "The state: " (change(Some(state))) ", season included. " }
                 "A county is shown if chance alone would make such a difference in 1 of 100 counties; "
-                (known.len() - different.len()) " of " (known.len()) " are no different from the state."
+                (known.len() - different.len()) " of " (known.len()) " are no different from the state, or too small to say."
             }
             div.pair {
                 (growth_table("Faster than the state", &rising))
@@ -346,7 +346,8 @@ mod tests {
         assert_eq!(names, ["Polk", "Bay", "Lee"]);
         let page = growth(&counties).into_string();
         assert!(
-            page.contains("1 of 4 are no different from the state") && !page.contains("Glades"),
+            page.contains("1 of 4 are no different from the state, or too small to say")
+                && !page.contains("Glades"),
             "{page}"
         );
     }
