@@ -5,7 +5,7 @@
 --   county           county name; null outside Florida and where it is unknown
 --   city_clean       city in one spelling; '' where the record has none
 --   filings          businesses filed in the month
---   spellings        ways the city was written in these records
+--   spellings        ways the city was written in these records; 0 where they have none
 --   share_of_county  part of the county's filings of the month
 --   rank_in_county   1 has the most filings of the county and month; equal counts share a rank
 -- By month: only months whose filings changed are computed again
@@ -21,7 +21,7 @@ counted AS (
         f.county AS county,
         f.city_clean AS city_clean,
         CAST(SUM(f.filings) AS BIGINT) AS filings,
-        CAST(COUNT(f.city) AS BIGINT) AS spellings
+        CAST(COUNT(NULLIF(f.city, '')) AS BIGINT) AS spellings
     FROM spelled f
     GROUP BY f.filed_month, f.county, f.city_clean
 )

@@ -7,10 +7,10 @@
 --   county                county name; null outside Florida and where it is unknown
 --   filings               filings of the last 365 days
 --   filings_last_30_days  filings of the last 30 days
---   zips_of_county        ZIP codes with filings in the county
+--   zips_of_county        ZIP codes with filings in the county; a record without one counts for none
 --   share_of_state        part of the state's filings
 --   share_of_county       part of the county's filings
---   times_county_mean     filings / the mean of the county's ZIP codes; 1 is ordinary
+--   times_county_mean     filings / the mean of the county's ZIP codes; 1 is ordinary. Null where the record has none
 --   rank_in_state         1 has the most filings; equal counts share a rank
 -- Of days: days_ago >= 0 AND days_ago < 365
 -- Adds up: SELECT SUM(filings) FROM agg_hot_addresses equals SELECT SUM(filings) FROM days WHERE days_ago >= 0 AND days_ago < 365
@@ -33,7 +33,8 @@ compared AS (
         n.county,
         CAST(n.filings AS BIGINT) AS filings,
         CAST(n.last_30 AS BIGINT) AS filings_last_30_days,
-        CAST(COUNT(*) OVER (PARTITION BY n.county) AS BIGINT) AS zips_of_county,
+        CAST(COUNT(NULLIF(n.zip, '')) OVER (PARTITION BY n.county) AS BIGINT) AS zips_of_county,
+        CAST(SUM(CASE WHEN n.zip <> '' THEN n.filings END) OVER (PARTITION BY n.county) AS BIGINT) AS zip_filings,
         CAST(SUM(n.filings) OVER (PARTITION BY n.county) AS BIGINT) AS county_filings,
         CAST(SUM(n.filings) OVER (PARTITION BY s.observed_on) AS BIGINT) AS state_filings
     FROM counted n
@@ -48,7 +49,7 @@ SELECT
     r.zips_of_county AS zips_of_county,
     CAST(r.filings AS DOUBLE) / CAST(r.state_filings AS DOUBLE) AS share_of_state,
     CAST(r.filings AS DOUBLE) / CAST(r.county_filings AS DOUBLE) AS share_of_county,
-    CAST(r.filings * r.zips_of_county AS DOUBLE) / CAST(r.county_filings AS DOUBLE) AS times_county_mean,
+    CASE WHEN r.zip <> '' THEN CAST(r.filings * r.zips_of_county AS DOUBLE) / CAST(r.zip_filings AS DOUBLE) END AS times_county_mean,
     CAST(RANK() OVER (ORDER BY r.filings DESC) AS BIGINT) AS rank_in_state
 FROM compared r
 ORDER BY rank_in_state, zip, county NULLS LAST

@@ -5,7 +5,7 @@
 --   filed_month     YYYY-MM
 --   zip3            first three characters of the ZIP code as sent; '' where the record has none
 --   filings         businesses filed in the month
---   zips            different ZIP codes among them
+--   zips            different ZIP codes among them; 0 where the records have none
 --   share_of_state  part of all filings of the month
 --   rank_in_state   1 has the most filings of the month; equal counts share a rank
 -- By month: only months whose filings changed are computed again
@@ -20,7 +20,7 @@ counted AS (
         f.filed_month AS filed_month,
         SUBSTR(f.zip, 1, 3) AS zip3,
         CAST(SUM(f.filings) AS BIGINT) AS filings,
-        CAST(COUNT(f.zip) AS BIGINT) AS zips
+        CAST(COUNT(NULLIF(f.zip, '')) AS BIGINT) AS zips
     FROM zips f
     GROUP BY f.filed_month, SUBSTR(f.zip, 1, 3)
 )

@@ -101,13 +101,13 @@ const OF_TEN_FILINGS: &str = "\
 2026-07||food|1|1.0|1.25
 # city_month 2026-07 -- spellings are joined
 2026-07|Duval|JACKSONVILLE|4|2|1.0|1
-2026-07|||1|1|1.0|1
+2026-07|||1|0|1.0|1
 # zip3_month 2026-07 -- groups by postal region
 2026-07|322|4|2|0.8|1
-2026-07||1|1|0.2|2
+2026-07||1|0|0.2|2
 # hot_addresses -- the ZIP far above its county comes first
 2026-08-02|32202|Duval|4|2|2|0.5714285714285714|0.8|1.6|1
-2026-08-02|||1|1|1|0.14285714285714285|1.0|1.0|2
+2026-08-02|||1|1|0|0.14285714285714285|1.0||2
 2026-08-02|32210|Duval|1|1|2|0.14285714285714285|0.2|0.4|2
 2026-08-02|33901|Lee|1|0|1|0.14285714285714285|1.0|1.0|2
 # reconcile -- the newest count of the API next to the lake's

@@ -134,3 +134,22 @@ fn growth_counts_what_was_filed_and_is_no_longer_listed() {
         assert!(line.contains("|0.0|false|") && line.contains("|100|100|"), "{name}: {line}");
     }
 }
+
+/// Of seven filings four have no ZIP code: the county has two, with a mean of 1.5 filings.
+#[test]
+fn records_without_a_zip_code_count_as_none_of_their_county() {
+    let filing =
+        |zip: &str| row([("filed_date", "2026-07-14"), ("county", "Bay"), ("zip", zip), ("listed", "true")]);
+    let zips = ["", "", "", "", "32401", "32401-1234", "32405"];
+    let lake = TinyLake::of([
+        (Table::Filings, Vec::from(zips.map(filing))),
+        (Table::Coverage, vec![covered(date(2026, 7, 14), "*", "7", "true")]),
+        (Table::Statewide, vec![row([("observed_on", "2026-08-02")])]),
+    ]);
+    let seen = |line: String| {
+        let cells: Vec<&str> = line.split('|').collect();
+        [1, 3, 5, 8].map(|at| cells[at]).join("|")
+    };
+    let seen: Vec<String> = run(&lake, "hot_addresses").into_iter().map(seen).collect();
+    assert_eq!(seen, ["|4|2|", "32401|2|2|1.3333333333333333", "32405|1|2|0.6666666666666666"]);
+}
