@@ -170,7 +170,8 @@ impl<'de> Deserialize<'de> for Days {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExtractSpec {
-    /// Days of filings. Older days that the lake has are read again while they are incomplete or due, if the plan reaches them.
+    /// Days of filings, today included; `"window"` is all that the plan reaches. Older days that the lake has are read again while they
+    /// are incomplete or due, if the plan reaches them.
     pub days: Days,
     /// Types to read; all when empty.
     pub types: Vec<EntityType>,
@@ -394,7 +395,6 @@ mod tests {
     #[test]
     fn what_is_not_said_has_its_usual_value() {
         let spec: PipelineSpec = toml::from_str("name = \"p\"\n").expect("a pipeline");
-        assert_eq!(spec.extract.days, Days::Window);
-        assert!(spec.aggregates.enabled && spec.report.enabled);
+        assert!(spec.extract.days == Days::Window && spec.aggregates.enabled && spec.report.enabled);
     }
 }

@@ -10,7 +10,7 @@ use sunlake::pipeline::config::spec::PipelineSpec;
 const SHORTEST: &str = "name = \"p\"\n[registry]\n[enrich]\nwhere = \"listed\"\n";
 
 /// What users need beyond the sentence at the key or section.
-const NOTES: [(&str, &str); 22] = [
+const NOTES: [(&str, &str); 21] = [
     (
         "name",
         "Lower-case letters, digits, `-` and `_`. An unfinished run is resumed by the pipeline of its name",
@@ -23,7 +23,6 @@ const NOTES: [(&str, &str); 22] = [
         "`long_tail` and `one_sector` use more requests than `plain`, which is as measured",
     ),
     ("source.sample.register", "30% of them are dissolved. They have no details and officers"),
-    ("extract.days", "Today included. `\"window\"` is all that the plan reaches"),
     ("enrich.where", "It may name every table. Required without `documents`"),
     ("enrich.limit", "At most 100,000"),
     ("budget.max_minutes", "Without it a single pause takes up to 15 minutes"),
