@@ -51,7 +51,7 @@ pub(crate) use by_month::{digest, is_by_month, run_changed_months};
 pub(crate) use dialect::compared_texts;
 pub use dialect::{Refusal, sql_functions};
 pub use error::AggregateError;
-pub(crate) use figures::read::read_figures;
+pub(crate) use figures::read::{coverage_days, read_figures};
 pub(crate) use figures::values::{
     CountyDetail, CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, NewsCounts, SettlingDay,
     WeekdayFigures,

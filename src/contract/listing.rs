@@ -36,6 +36,15 @@ impl Listing {
         }
     }
 
+    /// What the listing of a label has, in words.
+    pub fn name_of(label: &str) -> &str {
+        match Self::from_label(label) {
+            Some(Self::Untyped) => "all types but fictitious names",
+            Some(Self::FICTITIOUS) => "fictitious names",
+            _ => label,
+        }
+    }
+
     /// The `type` parameter that asks for the listing.
     pub const fn kind(self) -> Option<EntityType> {
         match self {
@@ -79,5 +88,7 @@ mod tests {
             assert_eq!(listing.kind().map_or(Listing::Untyped, Listing::Of), listing);
         }
         assert_eq!(Listing::from_label("other"), None);
+        let names = ["*", "fictitious", "llc", "other"].map(Listing::name_of);
+        assert_eq!(names, ["all types but fictitious names", "fictitious names", "llc", "other"]);
     }
 }

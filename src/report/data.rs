@@ -26,6 +26,17 @@ pub(crate) struct RunFacts {
     pub(crate) requests_by_stage: BTreeMap<String, u64>,
     /// Of each table the rows read, added, changed, vanished, and in the lake.
     pub(crate) rows: BTreeMap<String, [u64; 5]>,
-    /// The days that the run could not prove complete, with the rows of their listings: found, and expected.
-    pub(crate) incomplete: BTreeMap<Date, (u64, u64)>,
+    /// The days that the run could not prove complete.
+    pub(crate) incomplete: BTreeMap<Date, OpenDay>,
+}
+
+/// A day that a run could not prove complete.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct OpenDay {
+    /// Rows found of its listings that are not complete.
+    pub(crate) landed: u64,
+    /// Rows expected of those that were read; none where all of these are complete.
+    pub(crate) expected: Option<u64>,
+    /// What was not read, in words: an empty text where nothing was.
+    pub(crate) unread: Option<String>,
 }

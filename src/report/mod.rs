@@ -40,6 +40,6 @@ mod table;
 mod tiles;
 mod windows;
 
-pub(crate) use data::{ReportData, RunFacts};
+pub(crate) use data::{OpenDay, ReportData, RunFacts};
 pub(crate) use number::{count, span};
 pub(crate) use page::render;

@@ -276,7 +276,7 @@ mod tests {
             ],
             requests_by_stage: BTreeMap::from([(EVIL.to_owned(), 1_234)]),
             rows: BTreeMap::from([(EVIL.to_owned(), [198_674, 0, 0, 0, 0])]),
-            incomplete: BTreeMap::from([(DAY, (7, 9))]),
+            incomplete: BTreeMap::from([(DAY, OpenDay { landed: 7, expected: Some(9), unread: None })]),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Tables of figures: the run, months, growth, cities, ZIP codes, settling, reconciliation.
 
-use super::data::RunFacts;
+use super::data::{OpenDay, RunFacts};
 use super::number::{change, count, county, integer, kind as words, points, reliable, share};
 use super::periods::{Period, lacks, of_month};
 use super::windows::{Windows, YEAR};
@@ -313,17 +313,33 @@ fn incomplete(run: &RunFacts) -> Markup {
         @if !days.is_empty() {
             details open[days.len() <= 10] {
                 summary { "Days this run could not prove complete: " (days.len()) }
-                ul { @for (day, (landed, expected)) in days.iter().rev() {
-                    li { (day) ": " @if *expected == 0 { "not read" } @else { (count(*landed)) " of " (count(*expected)) " rows" } }
-                } }
+                ul { @for (day, open) in days.iter().rev() { li { (day) ": " (found(open)) } } }
             }
         }
     }
 }
 
+/// What was found of a day, and what was not read of it.
+fn found(open: &OpenDay) -> String {
+    let rows = open.expected.map(|rows| format!("{} of {} rows", count(open.landed), count(rows)));
+    let unread = open.unread.as_ref().map(|part| format!("{part} not read").trim_start().to_owned());
+    rows.into_iter().chain(unread).collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_of_which_some_was_read_says_what_was_not() {
+        let open = |expected, unread: Option<&str>| {
+            found(&OpenDay { landed: 7, expected, unread: unread.map(str::to_owned) })
+        };
+        assert_eq!(open(Some(1_009), None), "7 of 1,009 rows");
+        assert_eq!(open(Some(9), Some("fictitious names")), "7 of 9 rows, fictitious names not read");
+        assert_eq!(open(None, Some("fictitious names")), "fictitious names not read");
+        assert_eq!(open(None, Some("")), "not read");
+    }
 
     #[test]
     fn counties_that_differ_are_ranked_and_the_others_counted() {

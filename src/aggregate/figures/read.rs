@@ -84,7 +84,8 @@ fn are_older_fewer(months: &[MonthFigures], filed_by_year: &BTreeMap<String, i64
     (filed - listed) * 20 > filed
 }
 
-fn coverage_days(coverage: &[CoverageRow]) -> Vec<CoverageDay> {
+/// How complete each day is, newest first. One that lacks types which the lake has of other days is not.
+pub(crate) fn coverage_days(coverage: &[CoverageRow]) -> Vec<CoverageDay> {
     let days = covered(coverage);
     let has_all_types = days.values().any(|covered| covered.is_untyped);
     let day = |(day, covered): (Date, Covered)| {

@@ -4,11 +4,10 @@ use crate::cli::output::words::{
     complete_days, count, duration, noun, number, of_these_missing, open_days, prefixes, snapshots,
 };
 use crate::contract::eastern::instant;
+use crate::contract::listing::Listing;
 use crate::pipeline::plan::estimate::Price;
 use crate::pipeline::publish::summary::{CoverageSummary, Outcome, RunSummary};
 use crate::pipeline::state::registry::UnprovenPrefix;
-use jiff::civil::Date;
-use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -123,14 +122,6 @@ fn read_and_requests(text: &mut String, summary: &RunSummary) -> fmt::Result {
     writeln!(text, ", {} in the lake", number(rows.total))
 }
 
-fn listing_name(label: &str) -> &str {
-    match label {
-        "*" => "all types but fictitious names",
-        "fictitious" => "fictitious names",
-        _ => label,
-    }
-}
-
 /// Complete days. A pipeline that reads the registry or look-ups has none.
 fn coverage(text: &mut String, coverage: &CoverageSummary) -> fmt::Result {
     if coverage.days > 0 {
@@ -142,15 +133,16 @@ fn coverage(text: &mut String, coverage: &CoverageSummary) -> fmt::Result {
         if by_listing.iter().any(|(_, read)| *read > complete) {
             let read: Vec<String> = by_listing
                 .iter()
-                .map(|(label, read)| format!("{} {}", listing_name(label), number(*read)))
+                .map(|(label, read)| format!("{} {}", Listing::name_of(label), number(*read)))
                 .collect();
             writeln!(text, "           complete by listing: {}", read.join(", "))?;
         }
     }
-    let (read, unread): (Vec<_>, Vec<_>) = coverage.incomplete.iter().partition(|day| day.expected.is_some());
-    let unread: BTreeSet<Date> = unread.iter().map(|day| day.day).collect();
-    let read = read.iter().map(|day| (day.day, &*day.entity_type, day.landed, day.expected.unwrap_or(0)));
-    open_days(text, unread.len(), unread.last().copied(), &read.collect::<Vec<_>>(), LISTED_DAYS)
+    let read = coverage
+        .incomplete
+        .iter()
+        .filter_map(|day| Some((day.day, &*day.entity_type, day.landed, day.expected?)));
+    open_days(text, &coverage.unread(), &read.collect::<Vec<_>>(), LISTED_DAYS)
 }
 
 /// Progress of the registry and of look-ups, if the pipeline has them.

@@ -88,13 +88,13 @@ fn coverage(text: &mut String, status: &LakeStatus) -> fmt::Result {
         return Ok(());
     }
     let days = &status.calendar;
-    let (complete, wanted) = (days.complete().count() as u64, days.wanted.len() as u64);
+    let (complete, wanted) = (days.complete.len() as u64, days.wanted.len() as u64);
     let listings = days.listings.iter().map(String::as_str);
     writeln!(text, "coverage   {}", complete_days(complete, wanted, listings))?;
     let open = status.coverage.iter().filter(|day| !day.complete || day.landed != day.expected);
     let rows = |rows: i64| rows.unsigned_abs();
     let open = open.map(|day| (day.day, &*day.entity_type, rows(day.landed), rows(day.expected)));
-    open_days(text, days.unread.len(), status.newest_unread, &open.collect::<Vec<_>>(), LISTED_DAYS)
+    open_days(text, &days.unread, &open.collect::<Vec<_>>(), LISTED_DAYS)
 }
 
 fn register(text: &mut String, status: &LakeStatus) -> fmt::Result {

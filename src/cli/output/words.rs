@@ -7,7 +7,7 @@ pub(crate) use crate::export::described::text_of as lines;
 pub(crate) use crate::report::count as number;
 use jiff::civil::Date;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write;
@@ -122,16 +122,22 @@ pub(crate) fn prefixes(number: u64) -> String {
     if number == 1 { "1 prefix".to_owned() } else { format!("{} prefixes", self::number(number)) }
 }
 
-/// The complete days of a window, and whether fictitious names, which are a listing of their own, are among them.
+/// The complete days of a window, and what counts: fictitious names, which are a listing of their own, or some types alone.
 pub(crate) fn complete_days<'l>(
     complete: u64,
     days: u64,
     listings: impl IntoIterator<Item = &'l str>,
 ) -> String {
     let listings: BTreeSet<&str> = listings.into_iter().collect();
-    let has_both = listings.len() > 1 && listings.contains(Listing::FICTITIOUS.label());
-    let names = if has_both { ", fictitious names included" } else { "" };
-    format!("{} of {} complete{names}", number(complete), count(days, "day"))
+    let has_names = listings.len() > 1 && listings.contains(Listing::FICTITIOUS.label());
+    let of = match listings.contains(Listing::Untyped.label()) {
+        true if has_names => ", fictitious names included".to_owned(),
+        false if !listings.is_empty() => {
+            format!(", of {}", listings.into_iter().map(Listing::name_of).collect::<Vec<_>>().join(" and "))
+        }
+        _ => String::new(),
+    };
+    format!("{} of {} complete{of}", number(complete), count(days, "day"))
 }
 
 /// A day of a listing.
@@ -151,16 +157,22 @@ pub(crate) fn of_these_missing(missing: Option<i64>) -> String {
     }
 }
 
-/// The days that are not complete: how many were not read, and at most `most` of those read, with rows found and expected.
+/// The days that are not complete: how many were not read, with what was not read of them, and at most `most` of those read, with rows
+/// found and expected.
 pub(crate) fn open_days(
     text: &mut String,
-    unread: usize,
-    newest_unread: Option<Date>,
+    unread: &BTreeMap<Date, String>,
     read: &[(Date, &str, u64, u64)],
     most: usize,
 ) -> std::fmt::Result {
-    if let Some(newest) = newest_unread {
-        writeln!(text, "           {} not read yet, the newest {newest}", count(unread as u64, "day"))?;
+    let mut by_part: BTreeMap<&str, Vec<Date>> = BTreeMap::new();
+    for (day, part) in unread {
+        by_part.entry(part).or_default().push(*day);
+    }
+    for (part, days) in by_part {
+        let of = if part.is_empty() { String::new() } else { format!("{part} of ") };
+        let (days, newest) = (count(days.len() as u64, "day"), days[days.len() - 1]);
+        writeln!(text, "           {of}{days} not read yet, the newest {newest}")?;
     }
     let more = read.len().saturating_sub(most);
     for (day, label, landed, expected) in read.iter().take(most) {
@@ -205,13 +217,30 @@ mod tests {
             complete_days(31, 31, ["*", "fictitious"]),
             "31 of 31 days complete, fictitious names included"
         );
-        assert_eq!(complete_days(0, 1, ["fictitious"]), "0 of 1 day complete");
-        assert_eq!(complete_days(1_000, 2_000, ["llc", "trust"]), "1,000 of 2,000 days complete");
+        assert_eq!(complete_days(0, 1, ["fictitious"]), "0 of 1 day complete, of fictitious names");
+        let of_types = complete_days(1_000, 2_000, ["llc", "trust"]);
+        assert_eq!(of_types, "1,000 of 2,000 days complete, of llc and trust");
         let day = jiff::civil::date(2026, 7, 31);
         assert_eq!(
             ["*", "fictitious"].map(|label| day_of_listing(day, label)),
             ["2026-07-31", "2026-07-31 fictitious"]
         );
+    }
+
+    #[test]
+    fn days_that_were_not_read_say_what_of_them() {
+        let day = |day| jiff::civil::date(2026, 7, day);
+        let names = "fictitious names".to_owned();
+        let unread = BTreeMap::from([(day(1), String::new()), (day(2), names.clone()), (day(3), names)]);
+        let mut text = String::new();
+        open_days(&mut text, &unread, &[(day(4), "*", 7, 9)], 5).expect("a text");
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        let expected = [
+            "1 day not read yet, the newest 2026-07-01",
+            "fictitious names of 2 days not read yet, the newest 2026-07-03",
+            "2026-07-04: 7 of 9 rows",
+        ];
+        assert_eq!(lines, expected);
     }
 
     #[test]

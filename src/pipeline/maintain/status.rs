@@ -1,14 +1,16 @@
 //! The status of a lake: snapshots, rows, coverage, requests used, last runs.
 
+use crate::aggregate::{CoverageDay, coverage_days};
 use crate::client::{AccountUsed, ClientError, Ledger};
 use crate::contract::eastern::days_newest_first;
+use crate::contract::listing::Listing;
 use crate::lake::{Commit, Lake, RunRecord};
 use crate::pipeline::error::Result;
 use crate::pipeline::plan::jobs::RunPlan;
 use crate::pipeline::plan::lake_view::coverage_rows;
 use crate::pipeline::state::registry::RegisterStatus;
 use crate::pipeline::state::run_state::RunState;
-use crate::table::CoverageRow;
+use crate::table::{CoverageRow, EVERY_OTHER_TYPE, counts_in_sums};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -99,9 +101,9 @@ pub(crate) struct LakeStatus {
     pub(crate) days_wanted: u64,
     /// Complete days.
     pub(crate) days_complete: u64,
-    /// Newest day that is complete in every listing.
+    /// Newest day that is complete in every listing that counts for it: of all types where the lake has them of any day.
     pub(crate) newest_complete: Option<Date>,
-    /// Newest day that is wanted and was never read.
+    /// Newest day of which a listing is wanted and was never read.
     pub(crate) newest_unread: Option<Date>,
     /// The days wanted, as those of the calendar.
     #[serde(skip)]
@@ -145,7 +147,7 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
         register: current.as_ref().and_then(register),
         days_wanted: (coverage.len() + unread.len()) as u64,
         days_complete: coverage.iter().filter(|row| row.complete).count() as u64,
-        newest_complete: calendar.complete().max(),
+        newest_complete: calendar.complete.last().copied(),
         newest_unread: unread.iter().map(|(_, day)| *day).max(),
         calendar,
         coverage: coverage
@@ -164,31 +166,55 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
     })
 }
 
-/// Days of the calendar, whatever the number of their listings.
+/// Days of the calendar, whatever the number of their listings. As in the report, a day is complete in all types where the lake has them
+/// of any day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Calendar {
     pub(crate) wanted: BTreeSet<Date>,
-    /// Days of which a listing is not complete.
-    incomplete: BTreeSet<Date>,
-    /// Days of which a listing was never read.
-    pub(crate) unread: BTreeSet<Date>,
+    pub(crate) complete: BTreeSet<Date>,
+    /// What was never read of a day, in words; an empty text where nothing was read.
+    pub(crate) unread: BTreeMap<Date, String>,
+    /// The listings that count.
     pub(crate) listings: BTreeSet<String>,
 }
 
 impl Calendar {
     fn of(coverage: &[CoverageRow], unread: &[(String, Date)]) -> Self {
-        let open = coverage.iter().filter(|row| !row.complete).map(|row| row.filed_date);
-        let known = coverage.iter().map(|row| (&row.entity_type, row.filed_date));
-        let all = known.chain(unread.iter().map(|(label, day)| (label, *day)));
-        let (listings, wanted) = all.map(|(label, day)| (label.clone(), day)).unzip();
-        let unread: BTreeSet<Date> = unread.iter().map(|(_, day)| *day).collect();
-        Self { wanted, incomplete: open.chain(unread.iter().copied()).collect(), unread, listings }
+        let known: BTreeMap<Date, CoverageDay> =
+            coverage_days(coverage).into_iter().map(|day| (day.day, day)).collect();
+        let labels = coverage.iter().map(|row| &row.entity_type).chain(unread.iter().map(|(label, _)| label));
+        let mut listings: BTreeSet<String> = labels.cloned().collect();
+        let has_all_types = listings.contains(EVERY_OTHER_TYPE);
+        listings.retain(|label| counts_in_sums(label, has_all_types));
+        let unread = unread_parts(coverage, &known, unread);
+        let is_complete = |day: &&CoverageDay| day.is_complete && !unread.contains_key(&day.day);
+        Self {
+            wanted: known.keys().chain(unread.keys()).copied().collect(),
+            complete: known.values().filter(is_complete).map(|day| day.day).collect(),
+            unread,
+            listings,
+        }
     }
+}
 
-    /// The days that are complete in every listing.
-    pub(crate) fn complete(&self) -> impl Iterator<Item = Date> {
-        self.wanted.difference(&self.incomplete).copied()
+/// What was never read of each day: what it lacks, and the wanted listings that count for it.
+fn unread_parts(
+    coverage: &[CoverageRow],
+    known: &BTreeMap<Date, CoverageDay>,
+    unread: &[(String, Date)],
+) -> BTreeMap<Date, String> {
+    let untyped = coverage.iter().filter(|row| row.entity_type == EVERY_OTHER_TYPE);
+    let untyped: BTreeSet<Date> = untyped.map(|row| row.filed_date).collect();
+    let lacks = known.values().filter_map(|day| Some((day.day, vec![day.lacks?])));
+    let mut parts: BTreeMap<Date, Vec<&str>> = lacks.collect();
+    for (label, day) in unread {
+        match known.get(day) {
+            None => parts.entry(*day).or_default().clear(),
+            Some(known) if known.lacks.is_some() || !counts_in_sums(label, untyped.contains(day)) => {}
+            Some(_) => parts.entry(*day).or_default().push(Listing::name_of(label)),
+        }
     }
+    parts.into_iter().map(|(day, parts)| (day, parts.join(" and "))).collect()
 }
 
 /// Days that the newest run of days wanted and that have no coverage, with the label of the listing.
@@ -214,4 +240,55 @@ fn register(commit: &Commit) -> Option<RegisterReading> {
         businesses_total: state.total.unwrap_or(0),
         missing: state.missing,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    const fn day(day: i8) -> Date {
+        date(2026, 11, day)
+    }
+
+    fn read(of: i8, listing: &str) -> CoverageRow {
+        CoverageRow {
+            filed_date: day(of),
+            entity_type: listing.to_owned(),
+            expected: 3,
+            landed: 3,
+            complete: true,
+            settled: false,
+            checked_at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    fn parts(calendar: &Calendar) -> Vec<(Date, &str)> {
+        calendar.unread.iter().map(|(day, part)| (*day, part.as_str())).collect()
+    }
+
+    #[test]
+    fn a_day_says_what_was_not_read_of_it() {
+        let both = [read(3, "*"), read(3, "fictitious"), read(2, "*")];
+        let unread = [("fictitious", 2), ("*", 1), ("fictitious", 1)];
+        let calendar = Calendar::of(&both, &unread.map(|(label, of)| (label.to_owned(), day(of))));
+        assert_eq!(parts(&calendar), [(day(1), ""), (day(2), "fictitious names")]);
+        assert_eq!((calendar.wanted.len(), calendar.complete), (3, BTreeSet::from([day(3)])));
+        let of_types = Calendar::of(&[read(1, "llc")], &[("trust".to_owned(), day(1))]);
+        assert_eq!(parts(&of_types), [(day(1), "trust")]);
+        assert!(of_types.complete.is_empty());
+    }
+
+    #[test]
+    fn days_count_by_all_listings_of_the_lake_not_by_those_of_the_last_run() {
+        let rows = [read(1, "llc"), read(2, "llc"), read(2, "*"), read(2, "fictitious")];
+        // The days of the last run have a type that the second day has with all others.
+        let calendar = Calendar::of(&rows, &[("trust".to_owned(), day(1)), ("trust".to_owned(), day(2))]);
+        assert_eq!((calendar.wanted.len(), &calendar.complete), (2, &BTreeSet::from([day(2)])));
+        assert_eq!(parts(&calendar), [(day(1), "other types")]);
+        assert_eq!(calendar.listings, BTreeSet::from(["*", "fictitious"].map(str::to_owned)));
+        let of_a_type = Calendar::of(&rows[..2], &[]);
+        assert_eq!(of_a_type.complete.len(), 2);
+        assert_eq!(of_a_type.listings, BTreeSet::from(["llc".to_owned()]));
+    }
 }

@@ -5,7 +5,7 @@ use crate::aggregate::read_figures;
 use crate::export::catalog::write_catalog;
 use crate::lake::{Commit, Lake, LakeError};
 use crate::pipeline::error::Result;
-use crate::report::{ReportData, RunFacts, count, render, span};
+use crate::report::{OpenDay, ReportData, RunFacts, count, render, span};
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -64,10 +64,14 @@ pub(crate) fn report_of(lake: &Lake) -> Option<PathBuf> {
 
 fn facts(summary: &RunSummary) -> RunFacts {
     let of_table = |rows: &TableRows| [rows.read, rows.added, rows.changed, rows.vanished, rows.total];
-    let mut incomplete: BTreeMap<Date, (u64, u64)> = BTreeMap::new();
+    let mut incomplete: BTreeMap<Date, OpenDay> = BTreeMap::new();
     for day in &summary.coverage.incomplete {
-        let (landed, expected) = incomplete.entry(day.day).or_default();
-        (*landed, *expected) = (*landed + day.landed, *expected + day.expected.unwrap_or(0));
+        let open = incomplete.entry(day.day).or_default();
+        open.landed += day.landed;
+        open.expected = day.expected.map(|rows| rows + open.expected.unwrap_or(0)).or(open.expected);
+    }
+    for (day, part) in summary.coverage.unread() {
+        incomplete.entry(day).or_default().unread = Some(part);
     }
     RunFacts {
         figures: figures(summary),
@@ -135,8 +139,11 @@ mod tests {
         summary.outcome = Outcome::Partial;
         summary.elapsed_secs = 61.0;
         summary.coverage.incomplete = vec![day("*", Some(9), 7), day("fictitious", None, 0)];
+        summary.coverage.listings = vec!["*".to_owned(), "fictitious".to_owned()];
         let facts = facts(&summary);
-        assert_eq!(facts.incomplete, BTreeMap::from([(today, (7, 9))]));
+        let unread = Some("fictitious names".to_owned());
+        let open = OpenDay { landed: 7, expected: Some(9), unread };
+        assert_eq!(facts.incomplete, BTreeMap::from([(today, open)]));
         for expected in [
             ("outcome", "partial"),
             ("businesses found under them", "300,123"),

@@ -1,5 +1,6 @@
 //! What a run did, for people and schedulers.
 
+use crate::contract::listing::Listing;
 use crate::import::files::source::Unread;
 use crate::lake::{RunRecord, TableDelta};
 use crate::normalize::OpenValues;
@@ -125,6 +126,17 @@ impl CoverageSummary {
             .iter()
             .map(|label| (label.as_str(), requested.saturating_sub(incomplete(label) as u64)))
             .collect()
+    }
+
+    /// What was not read of a day, in words; an empty text where nothing was read. Only of such days.
+    pub(crate) fn unread(&self) -> BTreeMap<Date, String> {
+        let mut labels: BTreeMap<Date, Vec<&str>> = BTreeMap::new();
+        for day in self.incomplete.iter().filter(|day| day.expected.is_none()) {
+            labels.entry(day.day).or_default().push(Listing::name_of(&day.entity_type));
+        }
+        let is_all = |labels: &[&str]| labels.len() == self.listings.len();
+        let words = |labels: Vec<&str>| if is_all(&labels) { String::new() } else { labels.join(" and ") };
+        labels.into_iter().map(|(day, labels)| (day, words(labels))).collect()
     }
 }
 
