@@ -9,8 +9,10 @@ use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::holiday::holiday_name;
 use jiff::civil::{Date, Weekday};
 use maud::{Markup, html};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+/// Filings of a day that has none.
+static NONE: BTreeMap<String, i64> = BTreeMap::new();
 /// Types in stacking order; other types are on top as `other`, then what is no longer listed.
 const TYPES: [&str; 6] = ["llc", "corporation", "nonprofit", "partnership", "trust", "fictitious"];
 const OTHER: &str = "other";
@@ -27,6 +29,10 @@ fn class(kind: &str) -> String {
 const MOST_DAYS: u32 = 90;
 /// What a hatched day is.
 const NOT_FINAL: &str = "not final";
+/// A day or a month of which nothing was read, and its mark.
+const NOT_READ: &str = "not read";
+const UNKNOWN: &str = "?";
+const HOLIDAY: &str = "▾";
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 64.0;
@@ -43,51 +49,72 @@ struct Bar<'d> {
     by_type: &'d BTreeMap<String, i64>,
     /// Whether more of its filings arrive, or are read.
     is_hatched: bool,
-    /// Whether it has a mark above its label.
-    is_marked: bool,
+    /// Its mark above its label.
+    mark: Option<&'static str>,
 }
 
-/// The last 90 days, one stacked bar each, and the same as a table. Days that are not final are hatched, holidays are marked.
+/// A day of the chart.
+struct Day<'f> {
+    day: Date,
+    /// None where the lake has none, although it may have some.
+    by_type: Option<&'f BTreeMap<String, i64>>,
+    /// Why there may be more of them.
+    open: Option<&'static str>,
+}
+
+/// The last 90 days, one stacked bar each, and the same as a table. Days that are not final are hatched; holidays are marked, and days of
+/// which it is not known what was filed.
 pub(super) fn by_day(figures: &Figures) -> Markup {
     let Some(newest) = figures.days.last().map(|day| day.day) else {
         return html! { p.note { "No filings yet: nothing to show." } };
     };
     let oldest = minus_days(newest, MOST_DAYS - 1);
-    let shown: Vec<&DayFigures> = figures.days.iter().filter(|day| day.day >= oldest).collect();
-    let first = shown.first().map_or(newest, |day| day.day);
+    let first = figures.days.iter().map(|day| day.day).find(|day| *day >= oldest).unwrap_or(newest);
     let slots = span_days(first, newest);
-    let open = open_days(figures);
-    let bars: Vec<Bar<'_>> =
-        shown.iter().map(|day| bar_of_day(day, first, slots, open.contains(&day.day))).collect();
+    let shown = shown_days(figures, first, newest);
+    let bars: Vec<Bar<'_>> = shown.iter().map(|day| bar_of_day(day, first, slots)).collect();
     let holidays = holidays(first, newest);
     html! {
         (chart("Filings by day and type", &bars, slots, NOT_FINAL))
-        @if !holidays.is_empty() { p.legend { "▾ holidays: " (holidays) } }
-        (days_table(&shown, &open))
+        @if !holidays.is_empty() { p.legend { (HOLIDAY) " holidays: " (holidays) } }
+        (days_table(&shown))
     }
 }
 
-/// Days whose filings still arrive, and days that are not complete.
-fn open_days(figures: &Figures) -> BTreeSet<Date> {
-    let newest = figures.as_of.or_else(|| figures.days.last().map(|day| day.day));
-    let arriving = newest
-        .into_iter()
-        .flat_map(|newest| days_newest_first(minus_days(newest, SETTLED_AFTER - 1), newest));
-    arriving.chain(figures.coverage.iter().filter(|day| !day.is_complete).map(|day| day.day)).collect()
+/// The days that have filings or may have some, oldest first. A day is final when it is complete and its filings have arrived.
+fn shown_days(figures: &Figures, first: Date, newest: Date) -> Vec<Day<'_>> {
+    let by_day: BTreeMap<Date, &DayFigures> = figures.days.iter().map(|day| (day.day, day)).collect();
+    let read: BTreeMap<Date, bool> = figures.coverage.iter().map(|day| (day.day, day.is_complete)).collect();
+    let filling = minus_days(figures.as_of.unwrap_or(newest), SETTLED_AFTER - 1);
+    let shown = |day: Date| {
+        let by_type = by_day.get(&day).copied().map(|figures| &figures.by_type);
+        let open = match (read.get(&day), by_type) {
+            (Some(true), None) => return None,
+            (Some(true), Some(_)) if day < filling => None,
+            (None, None) => Some(NOT_READ),
+            _ => Some(NOT_FINAL),
+        };
+        Some(Day { day, by_type, open })
+    };
+    let mut days: Vec<Day<'_>> = days_newest_first(first, newest).filter_map(shown).collect();
+    days.reverse();
+    days
 }
 
-fn days_table(days: &[&DayFigures], open: &BTreeSet<Date>) -> Markup {
-    let types: Vec<&str> =
-        kinds().filter(|kind| days.iter().any(|day| of_type(&day.by_type, kind) > 0)).collect();
+fn days_table(days: &[Day<'_>]) -> Markup {
+    let has =
+        |kind: &str| days.iter().filter_map(|day| day.by_type).any(|by_type| of_type(by_type, kind) > 0);
+    let types: Vec<&str> = kinds().filter(|kind| has(kind)).collect();
+    let number = |filings: Option<i64>| filings.map_or_else(|| "–".to_owned(), integer);
     let numbers: Vec<&str> = ["all"].into_iter().chain(types.iter().map(|kind| words(kind))).collect();
     html! { details {
         summary { "The days as a table" }
         (tall("Filings by day", Some("types"), "Filings by day and type", heads(&["day", "note"], &numbers), html! {
             @for day in days.iter().rev() { tr {
                 th.day scope="row" { (day.day) }
-                td { (notes(day.day, open)) }
-                td.number { (integer(day.by_type.values().sum())) }
-                @for kind in &types { td.number { (integer(of_type(&day.by_type, kind))) } }
+                td { (notes(day)) }
+                td.number { (number(day.by_type.map(|by_type| by_type.values().sum()))) }
+                @for kind in &types { td.number { (number(day.by_type.map(|by_type| of_type(by_type, kind)))) } }
             } }
         }))
     } }
@@ -105,12 +132,11 @@ fn holidays(first: Date, last: Date) -> String {
     days.chunk_by(|a, b| a.1 == b.1).map(of_one).collect::<Vec<_>>().join(", ")
 }
 
-fn notes(day: Date, open: &BTreeSet<Date>) -> String {
-    let open = open.contains(&day).then_some(NOT_FINAL);
-    holiday_name(day).into_iter().chain(open).collect::<Vec<_>>().join(", ")
+fn notes(day: &Day<'_>) -> String {
+    holiday_name(day.day).into_iter().chain(day.open).collect::<Vec<_>>().join(", ")
 }
 
-fn bar_of_day(day: &DayFigures, first: Date, slots: u32, is_open: bool) -> Bar<'_> {
+fn bar_of_day<'f>(day: &Day<'f>, first: Date, slots: u32) -> Bar<'f> {
     let holiday = holiday_name(day.day);
     let is_labelled = match slots {
         ..20 => day.day.day() == 1 || day.day.day() % 5 == 0,
@@ -118,26 +144,29 @@ fn bar_of_day(day: &DayFigures, first: Date, slots: u32, is_open: bool) -> Bar<'
         _ => day.day.day() == 1,
     };
     let closed = holiday.map(|name| format!(", {name}")).unwrap_or_default();
+    let filings = day.by_type.map_or_else(|| day.open.unwrap_or(NOT_READ).to_owned(), tip);
+    let unknown = day.by_type.is_none().then_some(UNKNOWN);
     Bar {
         place: span_days(first, day.day) - 1,
         label: is_labelled.then(|| day.day.strftime("%-d %b").to_string()),
-        tip: format!("{}{closed}: {}", day.day.strftime("%a %Y-%m-%d"), tip(&day.by_type)),
-        by_type: &day.by_type,
-        is_hatched: is_open,
-        is_marked: holiday.is_some(),
+        tip: format!("{}{closed}: {filings}", day.day.strftime("%a %Y-%m-%d")),
+        by_type: day.by_type.unwrap_or(&NONE),
+        is_hatched: day.by_type.is_some() && day.open.is_some(),
+        mark: unknown.or(holiday.map(|_| HOLIDAY)),
     }
 }
 
 /// Months or years, oldest first, one stacked bar each; one that is not complete is hatched.
 pub(super) fn by_period(name: &str, periods: &[Period]) -> Markup {
     let every = periods.len().div_ceil(13).max(1);
+    let filings = |period: &Period| if period.is_read { tip(&period.by_type) } else { NOT_READ.to_owned() };
     let bars = periods.iter().enumerate().map(|(place, period)| Bar {
         place: place as u32,
         label: place.is_multiple_of(every).then(|| period.name.clone()),
-        tip: format!("{}: {}", period.name, tip(&period.by_type)),
+        tip: format!("{}: {}", period.name, filings(period)),
         by_type: &period.by_type,
-        is_hatched: !period.is_complete,
-        is_marked: false,
+        is_hatched: period.is_read && !period.is_complete,
+        mark: (!period.is_read).then_some(UNKNOWN),
     });
     chart(name, &bars.collect::<Vec<_>>(), periods.len() as u32, "not complete")
 }
@@ -163,14 +192,15 @@ fn chart(name: &str, bars: &[Bar<'_>], slots: u32, hatched: &str) -> Markup {
                 path.hatch d=(bars.iter().filter(|bar| bar.is_hatched).map(hatch).collect::<String>()) {}
                 @for bar in bars {
                     rect.hit x={ (format!("{:.1}", x(bar.place))) } width={ (format!("{step:.1}")) } { title { (bar.tip) } }
-                    @if bar.is_marked { text x={ (format!("{:.1}", x(bar.place))) } y=(HEIGHT - BOTTOM + 8.0) { "▾" } }
+                    @if let Some(mark) = bar.mark { text x={ (format!("{:.1}", x(bar.place))) } y=(HEIGHT - BOTTOM + 8.0) { (mark) } }
                 }
                 (labels(bars, x, width))
             }
         }
         p.legend {
             @for kind in kinds().filter(|kind| has(kind)) { span { span.key.(class(kind)) {} (words(kind)) } " " }
-            @if bars.iter().any(|bar| bar.is_hatched) { span { span.key.hatched {} (hatched) } }
+            @if bars.iter().any(|bar| bar.is_hatched) { span { span.key.hatched {} (hatched) } " " }
+            @if bars.iter().any(|bar| bar.mark == Some(UNKNOWN)) { span { (UNKNOWN) " not known" } }
         }
     }
 }
@@ -220,7 +250,8 @@ fn of_type(by_type: &BTreeMap<String, i64>, kind: &str) -> i64 {
 fn tip(by_type: &BTreeMap<String, i64>) -> String {
     let parts: Vec<String> =
         by_type.iter().map(|(kind, filings)| format!("{} {}", integer(*filings), words(kind))).collect();
-    format!("{} filings ({})", integer(by_type.values().sum()), parts.join(", "))
+    let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+    format!("{} filings{parts}", integer(by_type.values().sum()))
 }
 
 /// Filings to positions on the page, with a round number on top.
@@ -303,17 +334,10 @@ mod tests {
             .map(|day| DayFigures { day, by_type: by_type() })
             .collect();
         let days: Vec<DayFigures> = days.into_iter().rev().collect();
-        let incomplete = minus_days(newest, 20);
-        let coverage = CoverageDay {
-            day: incomplete,
-            expected: 4,
-            landed: 3,
-            is_complete: false,
-            is_settled: false,
-            lacks: None,
-        };
-        let figures = Figures { days, coverage: vec![coverage], ..Figures::default() };
+        let coverage = (0..30).map(|ago| covered(minus_days(newest, ago), ago != 20)).collect();
+        let figures = Figures { days, coverage, ..Figures::default() };
         let page = by_day(&figures).into_string();
+        assert!(!page.contains("not known"), "{page}");
         assert_eq!(page.matches("<td>not final</td>").count(), 15 + 1, "newest days, and the incomplete one");
         assert!(
             page.contains("<td>Independence Day</td>")
@@ -321,6 +345,31 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("Sat 2026-07-04, Independence Day: 3 filings (3 LLC)"), "{page}");
+    }
+
+    fn covered(day: Date, is_complete: bool) -> CoverageDay {
+        CoverageDay { day, expected: 4, landed: 3, is_complete, is_settled: false, lacks: None }
+    }
+
+    /// A register gives days some of their filings: only a reading of a day shows that it has no more, or none.
+    #[test]
+    fn a_day_without_coverage_is_not_final_and_one_without_filings_is_not_known() {
+        let newest = date(2026, 7, 20);
+        let of_day = |ago| DayFigures {
+            day: minus_days(newest, ago),
+            by_type: BTreeMap::from([("llc".to_owned(), 3)]),
+        };
+        let days = [25, 24, 22, 0].map(of_day).to_vec();
+        let coverage = vec![covered(minus_days(newest, 25), true), covered(minus_days(newest, 23), true)];
+        let figures = Figures { days, coverage, ..Figures::default() };
+        let shown = shown_days(&figures, minus_days(newest, 25), newest);
+        let ago = |day: &Day<'_>| (span_days(day.day, newest) - 1, day.open);
+        let expected = [(25, None), (24, Some(NOT_FINAL)), (22, Some(NOT_FINAL)), (21, Some(NOT_READ))];
+        assert_eq!(shown.iter().map(ago).take(4).collect::<Vec<_>>(), expected);
+        let page = by_day(&figures).into_string();
+        for words in ["Mon 2026-06-29: not read", "? not known", "<td class=\"number\">–</td>"] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
     }
 
     #[test]

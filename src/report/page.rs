@@ -108,7 +108,7 @@ fn counties(figures: &Figures, windows: &Windows) -> Markup {
 }
 
 fn trend(figures: &Figures) -> Markup {
-    let months = periods::months(&figures.months, MONTHS);
+    let months = periods::months(figures, MONTHS);
     let years = periods::years(figures, YEARS);
     html! {
         h3 { "Filings by day" }

@@ -2,7 +2,8 @@
 
 use crate::aggregate::figures::values::EVERY_TYPE;
 use crate::aggregate::{Figures, MonthFigures};
-use std::collections::BTreeMap;
+use crate::contract::eastern::month_of;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A month or a year.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub(super) struct Period {
     pub(super) by_type: BTreeMap<String, i64>,
     /// Whether the lake has every day of it.
     pub(super) is_complete: bool,
+    /// Whether the lake has a day of it, or filings.
+    pub(super) is_read: bool,
 }
 
 /// The part of a year that is no longer listed, next to its types.
@@ -25,13 +28,13 @@ impl Period {
 }
 
 /// The newest months, oldest first.
-pub(super) fn months(figures: &[MonthFigures], most: usize) -> Vec<Period> {
-    newest(periods(figures, 7), most)
+pub(super) fn months(figures: &Figures, most: usize) -> Vec<Period> {
+    newest(periods(&figures.months, 7), figures, most)
 }
 
 /// The newest years, oldest first, with what of them is no longer listed. A year is complete when its twelve months are.
 pub(super) fn years(figures: &Figures, most: usize) -> Vec<Period> {
-    let mut years = newest(periods(&figures.months, 4), most);
+    let mut years = newest(periods(&figures.months, 4), figures, most);
     for year in &mut years {
         let filed = figures.filed_by_year.get(&year.name).copied().unwrap_or_default();
         let gone = filed - year.listed();
@@ -42,14 +45,17 @@ pub(super) fn years(figures: &Figures, most: usize) -> Vec<Period> {
     years
 }
 
-/// The newest periods without a gap: one that has no filings is there too.
-fn newest(mut known: BTreeMap<String, Period>, most: usize) -> Vec<Period> {
+/// The newest periods without a gap: one that has no filings is there too. It is read if a day of it was.
+fn newest(mut known: BTreeMap<String, Period>, figures: &Figures, most: usize) -> Vec<Period> {
+    let read: BTreeSet<String> = figures.coverage.iter().map(|day| month_of(day.day)).collect();
+    let is_read = |name: &str| read.range(name.to_owned()..).next().is_some_and(|day| day.starts_with(name));
     let oldest = known.keys().next().cloned().unwrap_or_default();
     let mut next = known.keys().next_back().cloned();
     let mut periods = Vec::new();
     while let Some(name) = next.filter(|name| *name >= oldest && periods.len() < most) {
         next = before(&name);
-        periods.push(known.remove(&name).unwrap_or_else(|| Period { name, ..Period::default() }));
+        let is_read = is_read(&name);
+        periods.push(known.remove(&name).unwrap_or_else(|| Period { name, is_read, ..Period::default() }));
     }
     periods.reverse();
     periods
@@ -79,7 +85,7 @@ fn periods(figures: &[MonthFigures], letters: usize) -> BTreeMap<String, Period>
     }
     let of_all = if letters == 4 { 12 } else { 1 };
     let period = |(name, (period, months)): (String, (Period, usize))| {
-        (name.clone(), Period { name, is_complete: months == of_all, ..period })
+        (name.clone(), Period { name, is_complete: months == of_all, is_read: true, ..period })
     };
     periods.into_iter().map(period).collect()
 }
@@ -105,6 +111,8 @@ pub(super) fn of_month(figures: &Figures, month: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aggregate::CoverageDay;
+    use jiff::civil::date;
 
     #[test]
     fn a_year_is_complete_with_twelve_months() {
@@ -119,11 +127,12 @@ mod tests {
         let mut rows: Vec<MonthFigures> = (1..=12).map(|of| month(2025, of, EVERY_TYPE)).collect();
         rows.extend((1..=12).map(|of| month(2025, of, "llc")));
         rows.extend([month(2026, 1, EVERY_TYPE), month(2026, 1, "llc")]);
-        let months_of = months(&rows, 2);
+        let figures = Figures { months: rows, ..Figures::default() };
+        let months_of = months(&figures, 2);
         let names = |periods: &[Period]| periods.iter().map(|period| period.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&months_of), ["2025-12", "2026-01"]);
         let filed_by_year = BTreeMap::from([("2025".to_owned(), 30)]);
-        let years = years(&Figures { months: rows, filed_by_year, ..Figures::default() }, 9);
+        let years = years(&Figures { filed_by_year, ..figures }, 9);
         let of: Vec<_> =
             years.iter().map(|year| (year.is_complete, year.listed(), year.by_type.get(GONE))).collect();
         assert_eq!(names(&years), ["2025", "2026"]);
@@ -131,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_month_without_filings_has_its_place() {
+    fn a_month_without_filings_has_its_place_and_is_read_if_a_day_of_it_was() {
         let month = |month: &str| MonthFigures {
             month: month.to_owned(),
             entity_type: "llc".to_owned(),
@@ -140,9 +149,24 @@ mod tests {
             is_complete: true,
             is_settled: true,
         };
-        let months = months(&[month("2025-11"), month("2026-02")], 25);
-        let of: Vec<_> = months.iter().map(|month| (month.name.as_str(), month.listed())).collect();
-        assert_eq!(of, [("2025-11", 1), ("2025-12", 0), ("2026-01", 0), ("2026-02", 1)]);
+        let figures = Figures {
+            months: vec![month("2025-11"), month("2026-02")],
+            coverage: vec![CoverageDay {
+                day: date(2026, 1, 9),
+                expected: 0,
+                landed: 0,
+                is_complete: true,
+                is_settled: true,
+                lacks: None,
+            }],
+            ..Figures::default()
+        };
+        let months = months(&figures, 25);
+        let of: Vec<_> =
+            months.iter().map(|month| (month.name.as_str(), month.listed(), month.is_read)).collect();
+        let expected =
+            [("2025-11", 1, true), ("2025-12", 0, false), ("2026-01", 0, true), ("2026-02", 1, true)];
+        assert_eq!(of, expected);
     }
 
     #[test]
