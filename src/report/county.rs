@@ -23,7 +23,7 @@ impl County<'_> {
             facts.push(format!("{} in 30 settled days", filings(figures.filings_settled_30_days)));
         }
         if windows.is_longer(YEAR, MONTH) {
-            let year = format!("{} in {}", integer(figures.filings), windows.label(YEAR));
+            let year = in_days(figures.filings, windows, YEAR);
             let people = figures.filings as f64 * 10_000.0 / self.population as f64;
             let by_people = windows.are_settled().then(|| format!(" ({people:.0} per 10,000 people)"));
             facts.push(year + &by_people.unwrap_or_default());
@@ -36,12 +36,20 @@ impl County<'_> {
             }
         });
         facts.extend(growth);
-        let month = |label: String| format!("{} in the last {label}", filings(figures.filings_last_30_days));
-        let filling = windows.is_longer(MONTH, WEEK).then(|| month(windows.label(MONTH)));
-        let week = format!("{} in the last {}", integer(figures.filings_last_7_days), windows.label(WEEK));
-        let filling: Vec<String> = filling.into_iter().chain([week]).collect();
+        let month = || in_days(figures.filings_last_30_days, windows, MONTH);
+        let week = in_days(figures.filings_last_7_days, windows, WEEK);
+        let filling: Vec<String> =
+            windows.is_longer(MONTH, WEEK).then(month).into_iter().chain([week]).collect();
         facts.push(format!("{FILLING}: {}", filling.join(", ")));
         facts.join("; ")
+    }
+}
+
+/// Filings of the last days in words, where these were read.
+fn in_days(number: i64, windows: &Windows, days: u32) -> String {
+    match windows.known(number, days) {
+        Some(number) => format!("{} in the last {}", filings(number), windows.label(days)),
+        None => format!("the last {days} days not read"),
     }
 }
 
@@ -84,6 +92,7 @@ pub(super) fn is_same_county(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::civil::date;
 
     #[test]
     fn spellings_of_a_county_are_one_and_two_counties_are_two() {
@@ -92,6 +101,20 @@ mod tests {
         }
         assert!(!is_same_county("St. Johns", "St. Lucie"));
         assert!(!is_same_county("", "Bay"));
+    }
+
+    #[test]
+    fn a_county_without_filings_of_days_that_were_not_read_does_not_have_0() {
+        let unread = Figures { as_of: Some(date(2026, 11, 20)), ..Figures::default() };
+        let facts = counties(&unread)[0].facts(&Windows::of(&unread));
+        let expected =
+            "the last 365 days not read; still filling: the last 30 days not read, the last 7 days not read";
+        assert_eq!(facts, expected);
+        let some =
+            vec![CountyFigures { county: "Alachua".to_owned(), filings: 1, ..CountyFigures::default() }];
+        let some = Figures { counties: some, ..unread };
+        let facts = counties(&some)[0].facts(&Windows::of(&some));
+        assert!(facts.starts_with("1 filing in the last 365 days, incomplete; "), "{facts}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(super) fn table(counties: &[County<'_>], figures: &[CountyFigures], windows:
         |row: &&CountyFigures| counties.iter().any(|county| is_same_county(&row.county, county.name));
     let measures = Measure::shown(windows, counties);
     let cells = |row: &CountyFigures, population: Option<i64>| {
-        html! { @for measure in &measures { td.number { (measure.cell(measure.value(row, population))) } } }
+        html! { @for measure in &measures { td.number { (measure.cell(measure.value(row, population, windows))) } } }
     };
     let mut ordered: Vec<&County<'_>> = counties.iter().collect();
     ordered.sort_by_key(|county| {
@@ -33,7 +33,7 @@ pub(super) fn table(counties: &[County<'_>], figures: &[CountyFigures], windows:
                 th scope="row" { (county_name(&row.county)) } (cells(row, None))
             } }
         }))
-        p.note { "Growth is in percentage points from the state's, and shown where chance alone hardly explains it; a dash is no difference, or not known." }
+        p.note { "Growth is in percentage points from the state's, and shown where chance alone hardly explains it; a dash is no difference, or not known. A dash in another column is a count of days that were not read." }
     }
 }
 
@@ -50,6 +50,7 @@ pub(super) fn parts(counties: &[County<'_>], figures: &Figures, windows: &Window
         h3 { (county.name) }
         p { (county.facts(windows)) ". " a href="#counties" { "Back to the map" } }
         @match county.detail {
+            None if windows.known(0, YEAR).is_none() => p.note { "Not read: nothing to show." },
             None => p.note { "No filings: nothing to show." },
             Some(detail) => (lists(county.name, detail, figures, windows)),
         }
@@ -65,7 +66,7 @@ fn lists(name: &str, detail: &CountyDetail, figures: &Figures, windows: &Windows
                 thead { tr { th { "type" } @if has_year { th { (windows.label(YEAR)) } } @if has_month { th { (windows.label(MONTH)) ", " (FILLING) } } td.picture { @if figures.trend_months.len() > 1 { (figures.trend_months.len()) " months" } } } }
                 tbody { @for row in &detail.types { tr {
                     th scope="row" { (kind(&row.entity_type)) } @if has_year { td { (integer(row.filings)) } }
-                    @if has_month { td { (integer(row.filings_last_30_days)) } } td.picture { (sparkline(&row.trend)) }
+                    @if has_month { td { @if let Some(filings) = windows.known(row.filings_last_30_days, MONTH) { (integer(filings)) } @else { "–" } } } td.picture { (sparkline(&row.trend)) }
                 } } }
             } }
             div { table {

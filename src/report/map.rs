@@ -14,7 +14,8 @@ const SHAPES: &str = include_str!("county_shapes.csv");
 /// The map with its switch. The choice works without a script: the page's style shows what the chosen button says.
 pub(super) fn map(counties: &[County<'_>], windows: &Windows) -> Markup {
     let measures = Measure::shown(windows, counties);
-    let shades: Vec<Shades> = measures.iter().map(|measure| Shades::of(*measure, counties)).collect();
+    let shades: Vec<Shades<'_>> =
+        measures.iter().map(|measure| Shades::of(*measure, counties, windows)).collect();
     let first = measures.iter().find(|measure| **measure != Measure::Growth);
     html! {
         fieldset.map {
@@ -39,7 +40,7 @@ pub(super) fn map(counties: &[County<'_>], windows: &Windows) -> Markup {
                         }
                     }
                 }
-                details { summary { "As equal tiles" } (tiles::tiles(counties, &measures, &shades)) }
+                details { summary { "As equal tiles" } (tiles::tiles(counties, &shades)) }
             }
         }
     }

@@ -64,20 +64,26 @@ impl Measure {
         }
     }
 
-    /// The value of a county; none for a growth that is no different from the state's.
-    pub(super) fn value(self, figures: &CountyFigures, population: Option<i64>) -> Option<f64> {
+    /// The value of a county; none for a growth that is no different from the state's, and of days that were not read.
+    pub(super) fn value(
+        self,
+        figures: &CountyFigures,
+        population: Option<i64>,
+        windows: &Windows,
+    ) -> Option<f64> {
+        let known = |filings: i64, days: u32| windows.known(filings, days).map(|filings| filings as f64);
         match self {
             Self::Settled => Some(figures.filings_settled_30_days as f64),
-            Self::Week => Some(figures.filings_last_7_days as f64),
-            Self::Month => Some(figures.filings_last_30_days as f64),
-            Self::Year => Some(figures.filings as f64),
+            Self::Week => known(figures.filings_last_7_days, WEEK),
+            Self::Month => known(figures.filings_last_30_days, MONTH),
+            Self::Year => known(figures.filings, YEAR),
             Self::People => population.map(|people| figures.filings as f64 * 10_000.0 / people as f64),
             Self::Growth => figures.points_from_state.filter(|_| figures.is_different),
         }
     }
 
-    pub(super) fn of(self, county: &County<'_>) -> Option<f64> {
-        self.value(&county.figures, Some(county.population))
+    pub(super) fn of(self, county: &County<'_>, windows: &Windows) -> Option<f64> {
+        self.value(&county.figures, Some(county.population), windows)
     }
 
     /// The value as a cell of a table; a dash without one.
@@ -99,8 +105,8 @@ impl Measure {
     }
 
     /// The value of a county in at most five characters; a dash without one.
-    pub(super) fn short_text(self, county: &County<'_>) -> String {
-        match (self, self.of(county)) {
+    pub(super) fn short_text(self, county: &County<'_>, windows: &Windows) -> String {
+        match (self, self.of(county, windows)) {
             (_, None) => "–".to_owned(),
             (Self::Growth, Some(value)) => format!("{value:+.0}").replace('-', "−"),
             (Self::People, Some(value)) => self.text(value),
@@ -110,28 +116,29 @@ impl Measure {
 }
 
 /// The five shades of a measure.
-pub(super) struct Shades {
-    measure: Measure,
+pub(super) struct Shades<'w> {
+    pub(super) measure: Measure,
+    pub(super) windows: &'w Windows,
     /// Lower bounds of the shades above the first.
     bounds: [f64; SHADES - 1],
 }
 
-impl Shades {
+impl<'w> Shades<'w> {
     /// Fifths of the counties that have filings; fixed bounds for growth.
-    pub(super) fn of(measure: Measure, counties: &[County<'_>]) -> Self {
+    pub(super) fn of(measure: Measure, counties: &[County<'_>], windows: &'w Windows) -> Self {
         if measure == Measure::Growth {
-            return Self { measure, bounds: GROWTH };
+            return Self { measure, windows, bounds: GROWTH };
         }
-        let mut values: Vec<f64> =
-            counties.iter().filter_map(|county| measure.of(county)).filter(|value| *value > 0.0).collect();
+        let values = counties.iter().filter_map(|county| measure.of(county, windows));
+        let mut values: Vec<f64> = values.filter(|value| *value > 0.0).collect();
         values.sort_by(f64::total_cmp);
         let bound = |fifth| values.get(values.len() * (fifth + 1) / SHADES).copied().unwrap_or(f64::INFINITY);
-        Self { measure, bounds: std::array::from_fn(bound) }
+        Self { measure, windows, bounds: std::array::from_fn(bound) }
     }
 
     /// 0 without a value or without filings, then 1 to 5.
     pub(super) fn shade(&self, county: &County<'_>) -> usize {
-        match self.measure.of(county) {
+        match self.measure.of(county, self.windows) {
             None => 0,
             Some(0.0) if self.measure != Measure::Growth => 0,
             Some(value) => 1 + self.bounds.iter().filter(|bound| value >= **bound).count(),
@@ -149,9 +156,11 @@ impl Shades {
         let (measure, bounds) = (self.measure, &self.bounds);
         let counts = !matches!(measure, Measure::People | Measure::Growth);
         let below = |bound: f64| if counts { bound - 1.0 } else { bound };
+        let is_known = |county: &County<'_>| measure.of(county, self.windows).is_some();
         let text = |shade: usize| match shade {
             0 if measure == Measure::Growth => "no different from the state, or not known".to_owned(),
-            0 => "none".to_owned(),
+            0 if counties.iter().all(is_known) => "none".to_owned(),
+            0 => "not read".to_owned(),
             1 => format!("below {}", measure.text(bounds[0])),
             SHADES => format!("{} and more", measure.text(bounds[SHADES - 2])),
             _ => match [bounds[shade - 2], below(bounds[shade - 1])].map(|bound| measure.text(bound)) {
@@ -187,19 +196,26 @@ mod tests {
         let names = ["Bay", "Lee", "Gulf", "Clay", "Duval"];
         let of = names.iter().zip(1..).map(|(name, n)| figures(name, n * 10, None));
         let of = Figures { counties: of.collect(), ..Figures::default() };
-        let counties = counties(&of);
+        let (counties, windows) = (counties(&of), Windows::default());
         let shade = |name: &str| {
             let county = counties.iter().find(|county| county.name == name).expect(name);
-            Shades::of(Measure::Month, &counties).shade(county)
+            Shades::of(Measure::Month, &counties, &windows).shade(county)
         };
         assert_eq!(names.map(shade), [1, 2, 3, 4, 5]);
         assert_eq!(shade("Union"), 0, "no filings");
-        let words: Vec<String> = Shades::of(Measure::Month, &counties)
-            .legend(&counties)
-            .into_iter()
-            .map(|(_, words)| words)
-            .collect();
-        assert_eq!(words, ["none", "below 20", "20 to 29", "30 to 39", "40 to 49", "50 and more"]);
+        let words = |windows: &Windows| -> Vec<String> {
+            let legend = Shades::of(Measure::Month, &counties, windows).legend(&counties);
+            legend.into_iter().map(|(_, words)| words).collect()
+        };
+        let shades = ["below 20", "20 to 29", "30 to 39", "40 to 49", "50 and more"];
+        assert_eq!(
+            (words(&windows)[0].as_str(), &words(&windows)[1..]),
+            ("none", &shades.map(str::to_owned)[..])
+        );
+        let unread = Windows::of(&lake(0, |_| true));
+        assert_eq!(words(&unread)[0], "not read");
+        let union = counties.iter().find(|county| county.name == "Union").expect("a county");
+        assert_eq!(Measure::Month.short_text(union, &unread), "–");
     }
 
     #[test]
@@ -208,13 +224,13 @@ mod tests {
         let points = [-50.0, -7.0, 3.0, 5.0, 30.0, 0.0];
         let of = names.iter().zip(points).map(|(name, points)| figures(name, 100, Some(points)));
         let of = Figures { counties: of.collect(), ..Figures::default() };
-        let counties = counties(&of);
+        let (counties, windows) = (counties(&of), Windows::default());
         let shade = |name: &str| {
             let county = counties.iter().find(|county| county.name == name).expect(name);
-            Shades::of(Measure::Growth, &counties).shade(county)
+            Shades::of(Measure::Growth, &counties, &windows).shade(county)
         };
         assert_eq!(names.map(shade), [1, 2, 3, 4, 5, 0]);
-        let legend = Shades::of(Measure::Growth, &counties).legend(&counties);
+        let legend = Shades::of(Measure::Growth, &counties, &windows).legend(&counties);
         let words: Vec<&str> = legend[..4].iter().map(|(_, words)| words.as_str()).collect();
         let expected = ["no different from the state, or not known", "below −15 points"];
         assert_eq!(words[..2], expected);

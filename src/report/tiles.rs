@@ -1,7 +1,7 @@
 //! The 67 counties as a grid of equal tiles, each near its place on the map.
 
 use super::county::{County, slug};
-use super::measure::{Measure, Shades};
+use super::measure::Shades;
 use maud::{Markup, html};
 use std::sync::LazyLock;
 
@@ -38,7 +38,7 @@ static TILES: LazyLock<Vec<(&str, &str, u32, u32)>> = LazyLock::new(|| {
 const TILE: u32 = 46;
 
 /// The tiles, shaded as the map is; each has the value of the measure that the reader chose.
-pub(super) fn tiles(counties: &[County<'_>], measures: &[Measure], shades: &[Shades]) -> Markup {
+pub(super) fn tiles(counties: &[County<'_>], shades: &[Shades<'_>]) -> Markup {
     html! {
         svg viewBox={ "0 0 " (15 * TILE) " " (13 * TILE) } role="group" aria-label="The counties as equal tiles" {
             @for &(name, short, column, row) in TILES.iter() {
@@ -51,8 +51,8 @@ pub(super) fn tiles(counties: &[County<'_>], measures: &[Measure], shades: &[Sha
                             rect width=(TILE - 3) height=(TILE - 3) rx="5" {}
                         }
                         text x="5" y="16" { (short) }
-                        @for measure in measures {
-                            text.of.{ "of-" (measure.key()) } x="5" y="34" { (measure.short_text(county)) }
+                        @for Shades { measure, windows, .. } in shades {
+                            text.of.{ "of-" (measure.key()) } x="5" y="34" { (measure.short_text(county, windows)) }
                         }
                     }
                 }

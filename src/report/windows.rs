@@ -34,6 +34,18 @@ impl Windows {
         self.read.get(&day).copied().unwrap_or(false)
     }
 
+    /// Whether a day of the last ones was read.
+    fn is_read(&self, days: u32) -> bool {
+        self.as_of.is_none_or(|as_of| {
+            self.read.range(minus_days(as_of, days.saturating_sub(1))..=as_of).next().is_some()
+        })
+    }
+
+    /// Filings of the last days; none where the lake has none because no day of them was read.
+    pub(super) fn known(&self, filings: i64, days: u32) -> Option<i64> {
+        Some(filings).filter(|filings| *filings > 0 || self.is_read(days))
+    }
+
     /// The last days, without those before the lake begins; all where it does not say.
     fn span(&self, days: u32) -> u32 {
         let oldest = self.read.keys().next().zip(self.as_of).filter(|(oldest, as_of)| **oldest <= *as_of);
@@ -112,6 +124,9 @@ pub(super) mod tests {
         );
         let gap = |ago: u32| ago != 20;
         assert_eq!(of(400, &gap), (words(["7 days", "30 days, incomplete", "365 days, incomplete"]), false));
+        let old = Windows::of(&Figures { as_of: Some(minus_days(TODAY, 700)), ..lake(20, all) });
+        assert_eq!([0, 3].map(|filings| old.known(filings, MONTH)), [None, Some(3)], "no day of it was read");
+        assert_eq!([0, 3].map(|filings| Windows::of(&lake(1, all)).known(filings, YEAR)), [Some(0), Some(3)]);
         let short = Windows::of(&lake(20, all));
         assert!(!short.is_longer(YEAR, MONTH) && short.is_longer(MONTH, WEEK));
     }
