@@ -1,6 +1,6 @@
 //! The counties with their figures.
 
-use super::number::{integer, points as points_text};
+use super::number::{RELIABLE, integer, points as points_text};
 use super::windows::{FILLING, MONTH, WEEK, Windows, YEAR};
 use crate::aggregate::{CountyDetail, CountyFigures, Figures};
 use crate::contract::county::{CountyFacts, county_facts};
@@ -28,20 +28,24 @@ impl County<'_> {
             let by_people = windows.are_settled().then(|| format!(" ({people:.0} per 10,000 people)"));
             facts.push(year + &by_people.unwrap_or_default());
         }
-        let growth = figures.points_from_state.map(|points| {
-            if figures.is_different {
-                format!("growth {} points from the state's", points_text(points))
-            } else {
-                "growth no different from the state's, or too few filings to say".to_owned()
-            }
-        });
-        facts.extend(growth);
+        facts.extend(figures.points_from_state.map(|points| growth(figures, points)));
         let month = || in_days(figures.filings_last_30_days, windows, MONTH);
         let week = in_days(figures.filings_last_7_days, windows, WEEK);
         let filling: Vec<String> =
             windows.is_longer(MONTH, WEEK).then(month).into_iter().chain([week]).collect();
         facts.push(format!("{FILLING}: {}", filling.join(", ")));
         facts.join("; ")
+    }
+}
+
+/// The growth of a county against the state's, in words; of few filings nothing is said, whatever their interval is.
+fn growth(figures: &CountyFigures, points: f64) -> String {
+    if figures.is_different {
+        format!("growth {} points from the state's", points_text(points))
+    } else if figures.filings_newer.min(figures.filings_older) < RELIABLE {
+        format!("growth not said of fewer than {RELIABLE} filings")
+    } else {
+        "growth no different from the state's".to_owned()
     }
 }
 
@@ -115,6 +119,18 @@ mod tests {
         let some = Figures { counties: some, ..unread };
         let facts = counties(&some)[0].facts(&Windows::of(&some));
         assert!(facts.starts_with("1 filing in the last 365 days, incomplete; "), "{facts}");
+    }
+
+    #[test]
+    fn growth_of_few_filings_is_not_said() {
+        let of = |filings_newer, filings_older, is_different| {
+            let figures =
+                CountyFigures { filings_newer, filings_older, is_different, ..CountyFigures::default() };
+            growth(&figures, 30.0)
+        };
+        assert_eq!(of(130, 100, true), "growth +30.0 points from the state's");
+        assert_eq!(of(130, 100, false), "growth no different from the state's");
+        assert_eq!(of(130, 99, false), "growth not said of fewer than 100 filings");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::county::{County, is_same_county, slug};
 use super::measure::Measure;
-use super::number::{county as county_name, integer, kind};
+use super::number::{RELIABLE, county as county_name, integer, kind};
 use super::periods::of_month;
 use super::table::{industry, tall};
 use super::windows::{FILLING, MONTH, WEEK, Windows, YEAR};
@@ -33,7 +33,7 @@ pub(super) fn table(counties: &[County<'_>], figures: &[CountyFigures], windows:
                 th scope="row" { (county_name(&row.county)) } (cells(row, None))
             } }
         }))
-        p.note { "Growth is in percentage points from the state's, and shown where chance alone hardly explains it; a dash is no difference, or not known. A dash in another column is a count of days that were not read." }
+        p.note { "Growth is in percentage points from the state's, and shown where both windows have " (RELIABLE) " filings and chance alone hardly explains it; a dash is no difference, or not known. A dash in another column is a count of days that were not read." }
     }
 }
 

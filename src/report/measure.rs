@@ -158,7 +158,9 @@ impl<'w> Shades<'w> {
         let below = |bound: f64| if counts { bound - 1.0 } else { bound };
         let is_known = |county: &County<'_>| measure.of(county, self.windows).is_some();
         let text = |shade: usize| match shade {
-            0 if measure == Measure::Growth => "no different from the state, or not known".to_owned(),
+            0 if measure == Measure::Growth => {
+                "no different from the state, too small or not known".to_owned()
+            }
             0 if counties.iter().all(is_known) => "none".to_owned(),
             0 => "not read".to_owned(),
             1 => format!("below {}", measure.text(bounds[0])),
@@ -232,7 +234,7 @@ mod tests {
         assert_eq!(names.map(shade), [1, 2, 3, 4, 5, 0]);
         let legend = Shades::of(Measure::Growth, &counties, &windows).legend(&counties);
         let words: Vec<&str> = legend[..4].iter().map(|(_, words)| words.as_str()).collect();
-        let expected = ["no different from the state, or not known", "below −15 points"];
+        let expected = ["no different from the state, too small or not known", "below −15 points"];
         assert_eq!(words[..2], expected);
         assert_eq!(words[2..], ["−15 points to −5 points", "−5 points to +5 points"]);
     }

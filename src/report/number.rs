@@ -35,8 +35,8 @@ pub(super) fn points(points: f64) -> String {
     format!("{points:+.1}").replace('-', "−")
 }
 
-/// Filings of a period from which its change on a year ago says something.
-const RELIABLE: i64 = 100;
+/// Filings of a period from which its change on another says something: as in `agg_county_window`.
+pub(super) const RELIABLE: i64 = 100;
 
 /// A change that leads to this number of filings, if both numbers are large enough to compare.
 pub(super) fn reliable(filings: i64, ratio: Option<f64>) -> Option<f64> {

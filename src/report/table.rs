@@ -1,7 +1,7 @@
 //! Tables of figures: the run, months, growth, cities, ZIP codes, settling, reconciliation.
 
 use super::data::{OpenDay, RunFacts};
-use super::number::{change, count, county, integer, kind as words, points, reliable, share};
+use super::number::{RELIABLE, change, count, county, integer, kind as words, points, reliable, share};
 use super::periods::{Period, lacks, of_month};
 use super::windows::{Windows, YEAR};
 use crate::aggregate::figures::values::EVERY_TYPE;
@@ -121,7 +121,8 @@ pub(super) fn growth(counties: &[CountyFigures]) -> Markup {
                 "Of the days 15 to 42 ago those that are complete, each against the same weekday 28 days before, without holidays, the "
                 "day after one, and 1sts and 15ths of a month. "
                 @if let Some(state) = known[0].state_growth { "The state: " (change(Some(state))) ", season included. " }
-                "A county is shown if chance alone would make such a difference in 1 of 100 counties; "
+                "A county is shown if it has " (RELIABLE) " filings or more on the days of each, and chance alone would make such a difference in "
+                "1 of 100 counties; "
                 (known.len() - different.len()) " of " (known.len()) " are no different from the state, or too small to say."
             }
             div.pair {
@@ -363,6 +364,7 @@ mod tests {
         let page = growth(&counties).into_string();
         assert!(
             page.contains("1 of 4 are no different from the state, or too small to say")
+                && page.contains("if it has 100 filings or more on the days of each")
                 && !page.contains("Glades"),
             "{page}"
         );
