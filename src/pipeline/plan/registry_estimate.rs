@@ -104,8 +104,8 @@ impl Question<'_> {
         }
     }
 
-    /// What is likely to be left. Where the total ends the search: of the likely prefixes those that have names, and an equal number
-    /// without; and once enough names are known, the rare prefixes up to the last one that has a row. Otherwise all that are due.
+    /// What is likely to be left. Where the total ends the search: the likely prefixes up to the last one that has a row, and once enough
+    /// names are known, the rare ones likewise. Otherwise all that are due.
     pub(crate) fn left(&self, names: &PrefixModel) -> Left {
         let due = self.due(names);
         if due.is_empty() {
@@ -124,7 +124,7 @@ impl Question<'_> {
         let expected: f64 = likely.iter().sum();
         let has_names = |weight: &f64| 1.0 - (-weight * rows / expected).exp();
         let named: f64 = likely.iter().map(has_names).sum();
-        let mut left = Left { rows, prefixes: 2.0 * named, named };
+        let mut left = Left { rows, prefixes: until_found(&likely, rows), named };
         if likely.is_empty() || held * 2 > total {
             let rare = weights(&self.guesses(names, true), false);
             let rows = if likely.is_empty() { rows } else { rare.iter().sum::<f64>().min(rows) };
@@ -186,5 +186,28 @@ pub(crate) fn register_price(
         slices: left.prefixes.ceil() as u64,
         rows: left.rows as u64,
         requests: requests.ceil() as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::plan::Plan;
+    use jiff::civil::date;
+
+    /// The search ends with the last name. In a small register nearly every likely prefix comes before its own; in a large one all prefixes
+    /// have names, and there are no more than these.
+    #[test]
+    fn the_first_plan_counts_the_prefixes_up_to_the_last_name() {
+        let price = |total| {
+            let (spec, state) = (RegistrySpec::default(), RegisterState::default());
+            let (today, plan) = (date(2026, 11, 20), Plan::Agency.limits());
+            register_price(&spec, &state, PrefixModel::default(), total, today, &plan)
+        };
+        // Invented names of these numbers took 6,959 and 3,808 requests.
+        let [few, many, florida] = [393, 25_958, 3_000_000].map(price);
+        assert!((5_000..5_500).contains(&few.requests), "{}", few.requests);
+        assert!((6_800..7_100).contains(&many.requests), "{}", many.requests);
+        assert!(florida.slices < 10_000 && florida.requests > 30_000, "{}", florida.slices);
     }
 }
