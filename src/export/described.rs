@@ -190,7 +190,7 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// The expression of a pattern that finds a path alone, of the expression of the path.
-pub(super) fn pattern_expression(path: &str) -> String {
+pub fn pattern_expression(path: &str) -> String {
     format!(r"regexp_replace({path}, '([{PATTERN_SIGNS}])', '[\1]', 'g')")
 }
 

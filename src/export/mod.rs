@@ -26,6 +26,7 @@ mod outlet;
 mod replaceable;
 mod snapshot;
 
+pub use described::pattern_expression;
 pub use error::ExportError;
 pub(crate) use outlet::{check_target, write_new};
 pub(crate) use snapshot::snapshot;

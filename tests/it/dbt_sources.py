@@ -10,13 +10,18 @@ import yaml
 sources = yaml.safe_load(pathlib.Path(sys.argv[1]).read_text())["sources"]
 lake = pathlib.Path(sys.argv[2])
 faults, read = [], []
+# What dbt puts there, as Jinja does.
+LAKE = """{{ env_var('SUNLAKE_LAKE', 'output') | replace("'", "''") }}"""
 NAMES = {"TIMESTAMP WITH TIME ZONE": "timestamptz"}
 for table in sources[0]["tables"]:
     name = table["name"]
     if not (lake / "current" / name).is_dir():
         continue
     read.append(name)
-    location = table["meta"]["external_location"].replace("{{ env_var('SUNLAKE_LAKE', 'output') }}", str(lake))
+    location = table["meta"]["external_location"]
+    if LAKE not in location:
+        faults.append(f"{name}: {location}")
+    location = location.replace(LAKE, str(lake).replace("'", "''"))
     found = duckdb.sql(f"SELECT column_name, column_type FROM (DESCRIBE FROM {location.format()})").fetchall()
     listed = [(column["name"], column.get("data_type")) for column in table["columns"]]
     if [column for column, _ in found] != [column for column, _ in listed]:

@@ -2,6 +2,7 @@
 
 use super::page::{files_of, project, same};
 use super::tables::AggregateHead;
+use sunlake::export::pattern_expression;
 use sunlake::table::{ColumnKind, Table, columns};
 
 const HEAD: &str = "\
@@ -24,8 +25,8 @@ fn text(words: &str) -> String {
 
 /// The head of a source's entry: `files` is the pattern of its files, and `options` how they are read.
 fn entry(name: &str, about: &str, files: &str, options: &str) -> String {
-    let lake = "{{ env_var('SUNLAKE_LAKE', 'output') }}";
-    let location = format!("read_parquet('{lake}/current/{name}/{files}', {options})");
+    let lake = pattern_expression(r#"'{{ env_var('SUNLAKE_LAKE', 'output') | replace("'", "''") }}'"#);
+    let location = format!("read_parquet({lake} || '/current/{name}/{files}', {options})");
     format!(
         "      - name: {name}\n        description: {}\n        meta:\n          external_location: {}\n        columns:\n",
         text(about),
