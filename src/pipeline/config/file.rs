@@ -115,14 +115,18 @@ impl Pipeline {
 type WrongKey = (&'static str, String);
 
 fn check_numbers(spec: &PipelineSpec, wrong: &mut Vec<WrongKey>) {
-    let given = &spec.plan;
+    let (given, sample) = (&spec.plan, &spec.source.sample);
     let bounds = [
         ("plan.rows_per_call", given.rows_per_call.map(u64::from), 1, u64::from(MAX_LIMIT)),
         ("plan.max_offset", given.max_offset.map(u64::from), 0, u64::from(MAX_OFFSET)),
-        ("source.sample.max_offset", spec.source.sample.max_offset.map(u64::from), 0, u64::from(MAX_OFFSET)),
+        ("source.sample.max_offset", sample.max_offset.map(u64::from), 0, u64::from(MAX_OFFSET)),
+        ("source.sample.per_minute", sample.per_minute.map(u64::from), 1, u64::MAX),
+        ("source.sample.per_day", sample.per_day.map(u64::from), 1, u64::MAX),
+        ("source.sample.per_month", sample.per_month.map(u64::from), 1, u64::MAX),
         ("plan.window_days", given.window_days.map(u64::from), 1, u64::from(MAX_WINDOW)),
         ("budget.max_requests", spec.budget.max_requests, 1, u64::MAX),
         ("budget.max_minutes", spec.budget.max_minutes, 1, A_YEAR),
+        ("budget.attempts", spec.budget.attempts.map(u64::from), 1, u64::MAX),
         ("enrich.limit", spec.enrich.as_ref().and_then(|enrich| enrich.limit), 1, u64::MAX),
     ];
     for (key, value, least, most) in bounds {
@@ -315,6 +319,9 @@ mod tests {
             ("name = \"p\"\n[budget]\n\"max_minutes\" = 600_000\n", 3, "max_minutes must be"),
             ("name = \"p\"\n[budget]\nmax_minutes = 0\n", 3, "from 1 to 525600"),
             ("name = \"p\"\n[budget]\nmax_requests = 0\n", 3, "a whole number from 1"),
+            ("name = \"p\"\n[budget]\nattempts = 0\n", 3, "attempts must be a whole number from 1"),
+            ("name = \"p\"\n[source.sample]\nper_minute = 0\n", 3, "per_minute must be"),
+            ("name = \"p\"\n[source.sample]\nper_day = 0\nper_month = 0\n", 4, "per_month must be"),
             ("name = \"p\"\n[enrich]\nwhere = \"TRUE\"\nlimit = 0\n", 4, "limit must be"),
             ("name = \"p\"\n[checks]\nmax_drop_percent = nan\n", 3, "from 0 to 100"),
             ("name = \"p\"\n[checks]\n\nmax_vanished_percent = 101\n", 4, "max_vanished_percent must be"),

@@ -104,10 +104,13 @@ pub struct SampleSource {
     /// Largest offset; the plan's when absent. `[plan] max_offset` is the same for the reader.
     pub max_offset: Option<u32>,
     /// Requests a minute; the plan's when absent.
+    #[schemars(range(min = 1))]
     pub per_minute: Option<u32>,
     /// Requests a day; the plan's when absent.
+    #[schemars(range(min = 1))]
     pub per_day: Option<u32>,
     /// Requests a month; the plan's when absent.
+    #[schemars(range(min = 1))]
     pub per_month: Option<u32>,
     /// Businesses of the thirty years before the days, dissolved ones included.
     #[schemars(range(max = LARGEST_REGISTER))]
@@ -269,6 +272,7 @@ pub struct BudgetSpec {
     #[schemars(range(min = 1, max = A_YEAR))]
     pub max_minutes: Option<u64>,
     /// Attempts of one request, the first included.
+    #[schemars(range(min = 1))]
     pub attempts: Option<u32>,
 }
 
@@ -385,16 +389,5 @@ pub struct ReportSpec {
 impl Default for ReportSpec {
     fn default() -> Self {
         Self { enabled: true }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_not_said_has_its_usual_value() {
-        let spec: PipelineSpec = toml::from_str("name = \"p\"\n").expect("a pipeline");
-        assert!(spec.extract.days == Days::Window && spec.aggregates.enabled && spec.report.enabled);
     }
 }
