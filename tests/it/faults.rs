@@ -131,6 +131,29 @@ fn with_a_nameless_row(body: String) -> String {
     })
 }
 
+fn with_a_row_of_another_day(body: String) -> String {
+    changed(&body, |page| {
+        let mut rows = page["data"].as_array_mut().into_iter().flatten();
+        if let Some(row) = rows.find(|row| row["filed_date"] == "2026-03-12") {
+            row["filed_date"] = "2026-01-02".into();
+        }
+    })
+}
+
+#[test]
+fn a_row_of_another_day_is_named_and_its_day_is_not_complete() {
+    let is_listing = |target: &str| target.contains("filed_from=") || target.contains("/filings/daily/");
+    let weather = Weather::new(move |request| match is_listing(&request.target) {
+        true => Reply::Change(with_a_row_of_another_day),
+        false => Reply::Forward,
+    });
+    let done = weather.run("[extract]\ndays = 14").exits(5);
+    let summary = done.json();
+    let incomplete = summary["coverage"]["incomplete"].to_string();
+    assert!(incomplete.contains("2026-03-12"), "{summary}");
+    done.says("lists business ").says(" of 2026-01-02: the days asked for").says("report it to the service");
+}
+
 #[test]
 fn a_bad_record_is_quarantined_once_even_when_its_run_resumes_often() {
     let script = |fictitious: fn() -> Reply| {

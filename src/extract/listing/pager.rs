@@ -16,6 +16,7 @@ use crate::extract::query::histogram::Shares;
 use crate::extract::query::row::{Interner, SeenRow};
 use crate::extract::query::slice::{Filter, Slice};
 use crate::extract::query::split::{Dimension, FilterValues};
+use hashbrown::HashSet;
 use jiff::civil::Date;
 use serde::Deserialize;
 
@@ -70,6 +71,8 @@ pub(crate) struct Reader<'r, 'a> {
     /// Whether pages depend on their offset.
     same_pages: SamePages,
     interner: Interner,
+    /// Rows on other days than those asked for.
+    misdated: HashSet<i64>,
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
@@ -81,7 +84,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         shares: &'r mut Shares,
         listing: Filter,
     ) -> Self {
-        let (range, refresh, interner, same_pages) = Default::default();
+        let (range, refresh, interner, same_pages, misdated) = Default::default();
         let (daily, joins_archive) = (None, false);
         Self {
             fetcher,
@@ -96,6 +99,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             joins_archive,
             same_pages,
             interner,
+            misdated,
         }
     }
 
@@ -262,9 +266,9 @@ impl<'r, 'a> Reader<'r, 'a> {
         if pagination.limit == 0 || rows > pagination.limit as usize {
             return Err(format!("{rows} rows under a limit of {}", pagination.limit));
         }
-        let newest = self.interner.first_day(&page.records, slice.to);
-        if let Some(day) = newest.filter(|day| *day > slice.to) {
-            return Err(format!("a row of {day}, but {} is the newest day requested", slice.to));
+        let newest = self.interner.first_row(&page.records, slice.to);
+        if let Some((id, day)) = newest.filter(|(_, day)| *day > slice.to) {
+            return Err(format!("business {id} of {day}, but {} is the newest day requested", slice.to));
         }
         if pagination.limit < self.plan.rows_per_call {
             tracing::info!(rows_per_call = pagination.limit, "the plan has fewer rows per call than assumed");
@@ -287,6 +291,14 @@ impl<'r, 'a> Reader<'r, 'a> {
             self.range.unordered |=
                 rows.last().is_some_and(|(above, on)| !may_follow(row.id, day, *above, *on));
             rows.push((row.id, day));
+            if !(slice.from..=slice.to).contains(&day) && self.misdated.insert(row.id) {
+                tracing::warn!(
+                    "GET {} lists business {} of {day}: the days asked for are not all complete while it does; \
+                     report it to the service if later runs say it too",
+                    key.target,
+                    row.id
+                );
+            }
             self.range.seen.insert(row);
         }
         if let Err(reason) = self.same_pages.note(slice, offset, &rows) {

@@ -69,11 +69,15 @@ impl Interner {
         }
     }
 
-    /// The day of the first record of a page.
-    pub(crate) fn first_day(&mut self, records: &Records, day: Date) -> Option<Date> {
+    /// The id and the day of the first record of a page.
+    pub(crate) fn first_row(&mut self, records: &Records, day: Date) -> Option<(i64, Date)> {
         match records {
-            Records::Read(summaries) => summaries.iter().next().map(|summary| summary.filed_date),
-            Records::AsSent(records) => records.first().map(|record| self.read(record, day).filed_date),
+            Records::Read(summaries) => {
+                summaries.iter().next().map(|summary| (summary.business_id, summary.filed_date))
+            }
+            Records::AsSent(records) => {
+                records.first().map(|record| self.read(record, day)).map(|row| (row.id, row.filed_date))
+            }
         }
     }
 
