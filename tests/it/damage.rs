@@ -367,6 +367,23 @@ fn a_run_without_record_and_journals_lacks_both() {
 }
 
 #[test]
+fn pages_that_no_repair_brings_back_stay_known_and_are_no_damage() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    let raw = lake.join(of_run(&lake, "sample", "raw/000001.zst"));
+    std::fs::remove_file(&raw).expect("removed");
+    for arguments in [&["verify", "--repair", "--json"][..], &["verify", "--json"][..]] {
+        let report = sunlake(&lake, arguments).exits(0).json();
+        let notes = report["notes"].as_array().expect("notes");
+        let paths: Vec<&Value> = notes.iter().map(|note| &note["path"]).collect();
+        assert_eq!(paths, [&json!(raw)], "{report}");
+    }
+    sunlake(&lake, &["verify"]).exits(0).says_on_stdout("sound but for 1 file of earlier runs");
+    let run = raw.iter().rev().nth(2).and_then(|run| run.to_str()).expect("a run");
+    sunlake(&lake, &["replay", run]).exits(9).says("is gone");
+}
+
+#[test]
 fn what_no_repair_brings_back_is_named_with_another_way_out() {
     let scratch = Scratch::new();
     let lake = copy(&scratch);

@@ -22,7 +22,7 @@ pub(crate) fn verify(session: &Session<'_>, snapshot: Option<SnapshotName>) -> R
     };
     let value = json!({
         "snapshot": snapshot.or(newest), "files": report.files, "rows": report.rows,
-        "sound": report.is_sound(), "problems": report.problems,
+        "sound": report.is_sound(), "problems": report.problems, "notes": report.notes,
     });
     session.report(&value, |text| verify_text(text, snapshot, &report))?;
     Ok(if report.is_sound() { exit::DONE } else { exit::STORAGE })
@@ -36,7 +36,7 @@ pub(crate) fn repair_lake(session: &Session<'_>) -> Result<u8, CommandError> {
     let lock = lake.lock_unrepaired(&run_id, &(session.world.holder)())?;
     let repaired = repair(&lake, &lock, &run_id, now, session.today).map_err(stays_damaged)?;
     let value = json!({
-        "actions": repaired.actions, "snapshot": repaired.snapshot, "left": repaired.left,
+        "actions": repaired.actions, "snapshot": repaired.snapshot, "left": repaired.left, "notes": repaired.notes,
     });
     session.report(&value, |text| repair_text(text, &repaired))?;
     Ok(if repaired.left.is_empty() { exit::DONE } else { exit::STORAGE })
@@ -52,12 +52,25 @@ fn stays_damaged(error: PipelineError) -> CommandError {
 
 fn verify_text(text: &mut String, snapshot: Option<u64>, report: &VerifyReport) -> fmt::Result {
     let (files, rows) = (count(report.files, "file"), count(report.rows, "row"));
+    write_problems(text, &report.notes)?;
     write_problems(text, &report.problems)?;
     match snapshot {
         Some(number) => write!(text, "snapshot {number}: {files}, {rows}, ")?,
         None => write!(text, "the lake: {files}, {rows} in the newest snapshot, ")?,
     }
-    if report.is_sound() { writeln!(text, "sound") } else { writeln!(text, "damaged\nhint: {REPAIR}") }
+    if report.is_sound() {
+        writeln!(text, "sound{}", but_for(&report.notes))
+    } else {
+        writeln!(text, "damaged\nhint: {REPAIR}")
+    }
+}
+
+/// The files of runs that a sound lake lacks, or that nothing proves.
+fn but_for(notes: &[Problem]) -> String {
+    match notes.len() {
+        0 => String::new(),
+        files => format!(" but for {} of earlier runs, named above", count(files as u64, "file")),
+    }
 }
 
 fn repair_text(text: &mut String, repaired: &Repaired) -> fmt::Result {
@@ -67,20 +80,22 @@ fn repair_text(text: &mut String, repaired: &Repaired) -> fmt::Result {
     if let Some(snapshot) = repaired.snapshot {
         writeln!(text, "snapshot {snapshot} is published without the lost rows")?;
     }
+    write_problems(text, &repaired.notes)?;
     write_problems(text, &repaired.left)?;
-    writeln!(
-        text,
-        "{}",
-        match (repaired.actions.is_empty(), repaired.left.is_empty()) {
-            (true, true) => "nothing is damaged",
-            (false, true) => "the lake is sound again",
-            (_, false) if repaired.left.iter().any(Problem::is_of_rows) => {
-                "some files stay damaged\nhint: delete old snapshots: `sunlake snapshot prune --keep-last 1`; \
-                 pinned ones stay until `sunlake snapshot unpin N`"
-            }
-            _ => "some files stay damaged\nhint: take them from a backup; delete those that no commit names",
-        }
-    )
+    let but_for = but_for(&repaired.notes);
+    match (repaired.actions.is_empty(), repaired.left.is_empty()) {
+        (true, true) => writeln!(text, "nothing is damaged{but_for}"),
+        (false, true) => writeln!(text, "the lake is sound again{but_for}"),
+        (_, false) if repaired.left.iter().any(Problem::is_of_rows) => writeln!(
+            text,
+            "some files stay damaged\nhint: delete old snapshots: `sunlake snapshot prune --keep-last 1`; \
+             pinned ones stay until `sunlake snapshot unpin N`"
+        ),
+        _ => writeln!(
+            text,
+            "some files stay damaged\nhint: take them from a backup; delete those that no commit names"
+        ),
+    }
 }
 
 fn write_problems(text: &mut String, problems: &[Problem]) -> fmt::Result {

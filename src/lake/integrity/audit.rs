@@ -14,7 +14,8 @@ use std::os::unix::fs::MetadataExt;
 impl Lake {
     /// Checks all of the lake: the newest snapshot as [`Lake::verify`] does; size and digest of each file of every other
     /// kept or pending snapshot; that no commit is missing or damaged, and each follows the one before; the pointer to the
-    /// newest snapshot; pins and other marks; the records of runs and the files they left; the catalogue.
+    /// newest snapshot; pins and other marks; the records of runs and the files they left; the catalogue. Files of runs that are lost for
+    /// good or that nothing proves are noted.
     ///
     /// Not checked: the lock and the request counts in `state/`, which change all the time; the log of a run, which ends
     /// after its record; the torn end of the pages of a run that was killed.

@@ -14,6 +14,8 @@ pub struct VerifyReport {
     pub rows: u64,
     /// What is wrong; empty when everything is intact.
     pub problems: Vec<Problem>,
+    /// What stays known and needs no repair: files that are lost for good, and files that nothing proves.
+    pub notes: Vec<Problem>,
 }
 
 /// A damaged or unexpected file.
@@ -50,6 +52,10 @@ pub(crate) enum ProblemKind {
     RunFile(String, String),
     /// The same of a run whose record is lost.
     Unrecorded(String, String),
+    /// A file of a run that a repair could not bring back.
+    KnownLoss,
+    /// A file of a run of which only the lost record had a digest.
+    Unproven,
     /// A file of a run that was killed.
     OpenRun,
     Catalog,
@@ -81,6 +87,8 @@ impl ProblemKind {
             Self::RunFile(..) | Self::Unrecorded(..) => {
                 "this run may not be replayed; no row is lost; the repair notes what is left of it"
             }
+            Self::KnownLoss => "this run may not be replayed; no row is lost; no repair brings the file back",
+            Self::Unproven => "it may have changed; no row depends on it",
             Self::OpenRun => "the run requests what is lost again when it resumes",
             Self::Catalog => "only a description of the newest snapshot; the repair writes it again",
         }
@@ -100,16 +108,20 @@ impl Problem {
 }
 
 impl VerifyReport {
-    /// Whether nothing is wrong.
+    /// Whether nothing is wrong. What stays known is nothing wrong.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
     }
 
     pub(super) fn note(&mut self, path: &Path, what: impl Into<String>, kind: ProblemKind) {
+        let list = match kind {
+            ProblemKind::KnownLoss | ProblemKind::Unproven => &mut self.notes,
+            _ => &mut self.problems,
+        };
         let problem = Problem { path: path.to_path_buf(), what: what.into(), means: kind.means(), kind };
         // Snapshots in an object store share files.
-        if !self.problems.contains(&problem) {
-            self.problems.push(problem);
+        if !list.contains(&problem) {
+            list.push(problem);
         }
     }
 

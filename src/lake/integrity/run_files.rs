@@ -4,7 +4,7 @@ use super::chain::Readable;
 use super::problem::{ProblemKind, VerifyReport};
 use crate::lake::backend::disk;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{JOURNAL, RECORD, check_run_id};
+use crate::lake::format::layout::{COPIES, DAMAGED, JOURNAL, QUARANTINE, RAW, RECORD, SUMMARY, check_run_id};
 use crate::lake::format::run_record::RunRecord;
 use crate::lake::format::sealed_json::is_sealed;
 use crate::lake::handle::Lake;
@@ -65,6 +65,41 @@ impl Lake {
             };
             let kind = ProblemKind::RunFile(record.run_id.clone(), file.path.clone());
             report.note(&self.path_for_user(&self.root().join(name)), what, kind);
+        }
+        self.note_known(&record.run_id, false, report)
+    }
+
+    /// Notes the files of a run that a repair could not bring back, and those that only a lost record could prove: `is_lost` now, or
+    /// made again by a repair.
+    pub(super) fn note_known(
+        &self,
+        run_id: &str,
+        mut is_lost: bool,
+        report: &mut VerifyReport,
+    ) -> Result<(), LakeError> {
+        let of_run = format!("runs/{run_id}");
+        let [quarantine, others @ ..] =
+            [QUARANTINE, RAW, COPIES, JOURNAL].map(|folder| format!("{of_run}/{folder}"));
+        let mut unproven = Vec::new();
+        for folder in [&of_run, &quarantine].into_iter().chain(&others) {
+            for name in self.backend.names(folder)? {
+                let is_own = *folder == quarantine || (*folder == of_run && name == SUMMARY);
+                match name.strip_suffix(DAMAGED) {
+                    Some(RECORD) => is_lost = true,
+                    Some(file) => {
+                        let path = self.path_for_user(&self.root().join(folder).join(file));
+                        report.note(&path, "a repair found it damaged or missing", ProblemKind::KnownLoss);
+                    }
+                    None if is_own && !name.starts_with(disk::TEMPORARY) => {
+                        unproven.push(self.path_for_user(&self.root().join(folder).join(&name)));
+                    }
+                    None => {}
+                }
+            }
+        }
+        unproven.retain(|path| is_lost && report.problems.iter().all(|problem| problem.path != *path));
+        for path in unproven {
+            report.note(&path, "only the lost `run.json` had its digest", ProblemKind::Unproven);
         }
         Ok(())
     }

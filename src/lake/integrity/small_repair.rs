@@ -20,9 +20,12 @@ impl Lake {
     /// Repairs a file that needs no rows. Returns what was done; none where nothing can be done, or rows are needed.
     pub(crate) fn repair_small_file(&self, _lock: &LakeLock, problem: &Problem, now: Timestamp) -> Repaired {
         match &problem.kind {
-            ProblemKind::Tables | ProblemKind::Orphan | ProblemKind::OpenRun | ProblemKind::Catalog => {
-                Ok(None)
-            }
+            ProblemKind::Tables
+            | ProblemKind::Orphan
+            | ProblemKind::KnownLoss
+            | ProblemKind::Unproven
+            | ProblemKind::OpenRun
+            | ProblemKind::Catalog => Ok(None),
             ProblemKind::Commit(snapshot) => self.restore_commit(&Layout::commit_name(*snapshot), *snapshot),
             ProblemKind::CommitCopy(snapshot) => self.copy_commit_again(*snapshot),
             ProblemKind::Pending(snapshot) => self.restore_or_drop_pending(*snapshot, now),
@@ -76,7 +79,8 @@ impl Lake {
 
     fn restore_record(&self, run_id: &str, now: Timestamp) -> Repaired {
         let run = self.run(run_id)?;
-        self.quarantine_file(&format!("runs/{run_id}/{RECORD}"))?;
+        // Its name stays known: nothing proves the files that only it had a digest of.
+        self.set_aside(&format!("runs/{run_id}/{RECORD}"))?;
         let record = run.remake_record(self.commit_of(run_id)?.as_ref(), now)?;
         let ended = record.finished.unwrap_or_default();
         Ok(Some(format!("made again from the files of the run, as one that ended `{ended}`")))

@@ -4,7 +4,7 @@ use super::chain::Readable;
 use super::problem::{ProblemKind, VerifyReport};
 use crate::lake::backend::disk::TEMPORARY;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{DAMAGED, JOURNAL, RAW, SUMMARY, snapshot_name};
+use crate::lake::format::layout::{COPIES, DAMAGED, JOURNAL, RAW, SUMMARY, snapshot_name};
 use crate::lake::format::manifest::Commit;
 use crate::lake::format::sealed_json::is_sealed;
 use crate::lake::handle::Lake;
@@ -12,6 +12,7 @@ use crate::lake::run::page_archive::RawArchive;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::Path;
 
 /// Damaged and missing files by their paths in the run's folder, and what is wrong with each.
@@ -20,8 +21,9 @@ type Lost = BTreeMap<String, &'static str>;
 const MISSING: &str = "the file is missing";
 
 impl Lake {
-    /// Reports what is damaged or missing of a run without a record: bytes that are no page, journals that are not what was written.
-    /// A snapshot that is kept keeps pages and journal of its run, so both are missed there.
+    /// Reports what is damaged or missing of a run without a record: bytes that are no page, journals that are not what was written,
+    /// copies with another text than their name says. Notes the files that nothing proves. A snapshot that is kept keeps pages and
+    /// journal of its run, so both are missed there.
     pub(super) fn audit_without_record(
         &self,
         run_id: &str,
@@ -31,6 +33,7 @@ impl Lake {
         let run = self.existing_run(run_id)?;
         let commits: Vec<&Commit> = readable.all().filter(|commit| commit.run_id == run_id).collect();
         let mut lost = self.lost_summary(run_id)?;
+        self.note_copies(run_id, &mut lost)?;
         let (journals, mut pages) = (self.wanted_journals(run_id, &commits)?, Vec::new());
         self.note_journals(run_id, &journals, &mut lost, &mut pages)?;
         let has_asked = commits.iter().any(|commit| commit.requests_sent > 0);
@@ -44,7 +47,7 @@ impl Lake {
             let path = self.path_for_user(&run.path().join(&file));
             report.note(&path, what, ProblemKind::Unrecorded(run_id.to_owned(), file));
         }
-        Ok(())
+        self.note_known(run_id, true, report)
     }
 
     /// Whether a repair noted the loss, and nothing happened to what it left since. A chunk in an object store has a digest in its name.
@@ -63,6 +66,20 @@ impl Lake {
         let summary = self.backend.read(&format!("runs/{run_id}/{SUMMARY}"))?;
         let is_lost = summary.is_some_and(|bytes| serde_json::from_slice::<Value>(&bytes).is_err());
         Ok(is_lost.then(|| (SUMMARY.to_owned(), "it is no summary")).into_iter().collect())
+    }
+
+    /// Notes copies of imported files that do not have the text whose digest is their name.
+    fn note_copies(&self, run_id: &str, lost: &mut Lost) -> Result<(), LakeError> {
+        let folder = format!("runs/{run_id}/{COPIES}");
+        let mut names = self.backend.names(&folder)?;
+        names.retain(|name| !name.starts_with(TEMPORARY) && !name.ends_with(DAMAGED));
+        for name in names {
+            let copy = self.backend.read(&format!("{folder}/{name}"))?.unwrap_or_default();
+            if !has_text_of(&copy, &name) {
+                lost.insert(format!("{COPIES}/{name}"), "it has another text than its name says");
+            }
+        }
+        Ok(())
     }
 
     /// Names of the journals that a run must have: of its kept snapshots, if it made them from pages or files. A rollback and a repair do
@@ -101,6 +118,13 @@ impl Lake {
         }
         Ok(())
     }
+}
+
+/// Whether a compressed copy has the text whose digest its name begins with.
+fn has_text_of(copy: &[u8], name: &str) -> bool {
+    let mut text = blake3::Hasher::new();
+    let read = zstd::Decoder::new(copy).and_then(|mut copy| io::copy(&mut copy, &mut text));
+    read.is_ok() && name.split('.').next() == Some(text.finalize().to_hex().as_str())
 }
 
 /// The pages that a journal names, in lists `pages`: the occurrence and the text of each request.

@@ -265,3 +265,36 @@ fn unreadable_file_is_named_and_is_no_damage() -> Result {
     assert_eq!(problems.iter().map(|problem| &problem.path).collect::<Vec<_>>(), [&path], "{problems:?}");
     Ok(())
 }
+
+#[test]
+fn files_that_only_a_lost_record_proves_are_noted_before_the_repair_and_after() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    fill(&lake)?;
+    let noted =
+        || -> Result<Vec<PathBuf>> { Ok(lake.audit()?.notes.into_iter().map(|note| note.path).collect()) };
+    let run = root.path().join("runs/r1");
+    fs::create_dir(run.join("files")).expect("a folder");
+    let copy = |named: &str, text: &str| {
+        let path = run.join(format!("files/{}.txt.zst", blake3::hash(named.as_bytes()).to_hex()));
+        fs::write(&path, zstd::encode_all(text.as_bytes(), 1).expect("packed")).expect("written");
+        path
+    };
+    copy("a text", "a text");
+    let changed = copy("a text too", "another");
+    assert!(noted()?.is_empty());
+    fs::remove_file(run.join("run.json")).expect("removed");
+    let problems = lake.audit()?.problems;
+    let paths: Vec<PathBuf> = problems.iter().map(|problem| problem.path.clone()).collect();
+    assert_eq!(paths, [changed.clone(), run.join("run.json")]);
+    let unproven = [run.join("summary.json"), run.join("quarantine/records.jsonl")];
+    assert_eq!(noted()?, unproven);
+    let lock = lake.lock_unrepaired("r6", "test")?;
+    for problem in &problems {
+        assert!(lake.repair_small_file(&lock, problem, at(500))?.is_some());
+    }
+    assert_eq!(lake.audit()?.problems, []);
+    let [summary, quarantine] = unproven;
+    assert_eq!(noted()?, [changed, summary, quarantine], "what is lost stays known too");
+    Ok(())
+}

@@ -24,6 +24,8 @@ pub(crate) struct Repaired {
     /// The new snapshot that omits lost rows, if one was needed.
     pub(crate) snapshot: Option<u64>,
     pub(crate) left: Vec<Problem>,
+    /// What stays known and is no damage, as of a verification.
+    pub(crate) notes: Vec<Problem>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -44,8 +46,8 @@ pub(crate) fn repair(
 ) -> Result<Repaired> {
     let mut repair = Repair { lake, lock, now, done: Repaired::default() };
     repair.all(run_id, today)?;
-    repair.done.left = lake.audit()?.problems;
-    Ok(repair.done)
+    let found = lake.audit()?;
+    Ok(Repaired { left: found.problems, notes: found.notes, ..repair.done })
 }
 
 fn names(commit: &Commit, file: &DamagedFile) -> bool {

@@ -208,6 +208,8 @@ fn objects(life: &Life) -> Vec<String> {
     names
         .iter()
         .filter(|name| !is_exception(Path::new(name)) && !name.starts_with("state/") && is_closed(name))
+        // What a repair put aside is read by nobody.
+        .filter(|name| !name.ends_with(".damaged"))
         .cloned()
         .collect()
 }

@@ -15,11 +15,11 @@ const OTHER: [(&str, &str); 22] = [
     ),
     (
         "verify",
-        "`snapshot`, `files`, `rows`, `sound`, `problems`: items with `path`, `what` (is wrong), `means` (for readers, and the way out)",
+        "`snapshot`, `files`, `rows`, `sound`, `problems`: items with `path`, `what` (is wrong), `means` (for readers, and the way out); `notes`: the same of files of runs that are lost for good or that nothing proves",
     ),
     (
         "verify --repair",
-        "`actions`: items with `path`, `what` (was wrong), `done`; `snapshot` (the new one, if rows were lost), `left` (problems that remain, as of `verify`)",
+        "`actions`: items with `path`, `what` (was wrong), `done`; `snapshot` (the new one, if rows were lost), `left` (problems that remain, as of `verify`), `notes` (as of `verify`)",
     ),
     (
         "snapshot list",
