@@ -36,7 +36,8 @@ pub(crate) fn repair_lake(session: &Session<'_>) -> Result<u8, CommandError> {
     let lock = lake.lock_unrepaired(&run_id, &(session.world.holder)())?;
     let repaired = repair(&lake, &lock, &run_id, now, session.today).map_err(stays_damaged)?;
     let value = json!({
-        "actions": repaired.actions, "snapshot": repaired.snapshot, "left": repaired.left, "notes": repaired.notes,
+        "actions": repaired.actions, "snapshot": repaired.snapshot,
+        "left": repaired.left, "notes": repaired.notes,
     });
     session.report(&value, |text| repair_text(text, &repaired))?;
     Ok(if repaired.left.is_empty() { exit::DONE } else { exit::STORAGE })

@@ -108,7 +108,7 @@ impl Problem {
 }
 
 impl VerifyReport {
-    /// Whether nothing is wrong. What stays known is nothing wrong.
+    /// Whether nothing is wrong; notes do not count.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
     }
