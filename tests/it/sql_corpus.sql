@@ -332,3 +332,4 @@ SELECT count(*) AS n, TIMESTAMPTZ '2026-11-28 23:00:00-05:00' AS a, TIMESTAMP '2
 SELECT 'total' AS k, count(*) AS n FROM filings WHERE county = 'Nowhere' GROUP BY ALL
 SELECT entity_type, count(*) AS n FROM filings AS f(a, entity_type, c, d) WHERE listed GROUP BY entity_type
 SELECT floor(sum(filings)) || '' AS b, TRY_CAST(max(filings) AS DECIMAL(1, 0)) AS c FROM days
+SELECT count_if(CAST(filed_date AS TIMESTAMP) >= '2026-11-19 23:00:00-05:00') AS a, count_if(filed_date + INTERVAL 1 DAY < '2026-11-20 00:30:00+01:00') AS b, count_if(changed_at IN ('2026-11-20 23:00:00-05:00')) AS c FROM filings

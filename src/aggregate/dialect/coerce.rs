@@ -40,7 +40,7 @@ pub(super) fn call(function: &'static Function, given: Vec<Node>) -> Result<Node
         'i' => Kind::Integer,
         'd' => Kind::Double,
         'y' => Kind::Day,
-        'T' => Kind::Time,
+        'T' => Kind::Time(parts.iter().any(|part| part.kind() == Kind::Time(true))),
         _ => kind,
     };
     let (function, parts) = column_first(function, parts);
@@ -77,7 +77,7 @@ pub(super) fn as_letter(node: Node, letter: char, name: &str) -> Result<Node> {
         ('n', kind) if kind.is_number() => Ok(node),
         ('b', _) => to_bool(node),
         ('s', _) => shown(node),
-        ('D', Kind::Day | Kind::Time) => Ok(node),
+        ('D', Kind::Day | Kind::Time(_)) => Ok(node),
         ('D', Kind::Text) if has_time(&node) => {
             refuse("a day or a time", "name the type of the text: TIMESTAMP '2026-11-20 08:00:00'")
         }
@@ -124,7 +124,7 @@ fn unlike<T>(nodes: &[Node]) -> Result<T> {
     let number = nodes.iter().find(|node| node.kind().is_number());
     let has = |kind: Kind| nodes.iter().any(|node| node.kind() == kind);
     match number {
-        Some(number) if has(Kind::Day) || has(Kind::Time) => {
+        Some(number) if has(Kind::Day) || has(Kind::Time(false)) || has(Kind::Time(true)) => {
             let shown = match number {
                 Node::Literal(cell, kind) => cell.show(*kind).unwrap_or_default(),
                 _ => "of a column".to_owned(),
@@ -146,7 +146,7 @@ pub(super) fn constant_as(node: &Node, kind: Kind) -> Result<Node> {
         Node::Literal(Cell::Null, _) => Ok(Node::Literal(Cell::Null, kind)),
         Node::Literal(text, Kind::Text) => match (cast_cell(text, Kind::Text, kind, 64), kind) {
             (Ok(Some(cell)), _) => Ok(Node::Literal(cell, kind)),
-            (_, Kind::Day | Kind::Time) => wrong("a text is used as a day and is none", A_DAY),
+            (_, Kind::Day | Kind::Time(_)) => wrong("a text is used as a day and is none", A_DAY),
             (_, to) if to.is_number() => wrong("a text is compared with a number", QUOTES),
             (_, to) => {
                 wrong(format!("the text '{}' is used as {} and is none", text.str(), to.name()), QUOTES)
@@ -160,7 +160,8 @@ pub(super) fn cast_as(node: Node, to: Kind, size: u8, tries: bool) -> Result<Nod
     let from = node.kind();
     let is_possible = match (from, to) {
         (from, to) if from == to && (size == 64 || from.places().is_none()) => return Ok(node),
-        (Kind::Null, _) | (Kind::Text, _) | (Kind::Day, Kind::Time) | (Kind::Time, Kind::Day) => true,
+        (Kind::Null, _) | (Kind::Text, _) | (Kind::Day, Kind::Time(_)) => true,
+        (Kind::Time(_), Kind::Day | Kind::Time(_)) => true,
         (Kind::Double | Kind::Bool, Kind::Integer) | (Kind::Bool | Kind::Day, Kind::Text) => true,
         (from, Kind::Text) if from.is_number() => true,
         (Kind::Integer | Kind::Decimal(_), to) if to.is_number() || to == Kind::Bool => true,
@@ -174,7 +175,7 @@ pub(super) fn cast_as(node: Node, to: Kind, size: u8, tries: bool) -> Result<Nod
             wrong("a double is not cast to DECIMAL here", "use ROUND(x, 2)")
         }
         (true, ..) => folded(Node::Cast(Box::new(node), to, size, tries)),
-        (_, Kind::Time, Kind::Text) => {
+        (_, Kind::Time(_), Kind::Text) => {
             wrong("a time has no text of its own", "use strftime(time, '%Y-%m-%d %H:%M:%S')")
         }
         _ => wrong(format!("{} is not cast to {}", from.name(), to.name()), "cast it to VARCHAR first"),
@@ -214,7 +215,7 @@ pub(super) fn arithmetic(op: &BinaryOperator, one: Node, other: Node) -> Result<
         }
         _ => {}
     }
-    if one.kind() == Kind::Time || other.kind() == Kind::Time {
+    if [&one, &other].iter().any(|node| matches!(node.kind(), Kind::Time(_))) {
         return wrong(
             "two times are added or subtracted",
             "use date_diff('day', one, other), or INTERVAL 7 DAY",
@@ -253,20 +254,22 @@ pub(super) fn case(cases: Vec<(Node, Node)>, other: Option<Node>) -> Result<Node
 }
 
 pub(super) fn in_list(of: Node, list: Vec<Node>) -> Result<Node> {
-    if list.len() <= MOST_COMPARED || !list.iter().all(|node| matches!(node, Node::Literal(..))) {
-        let mut equal = list.into_iter().map(|node| call(&f::EQ, vec![of.clone(), node]));
-        let first = equal.next().unwrap_or(Ok(Node::bool(false)))?;
-        return equal.try_fold(first, |one, other| call(&f::OR, vec![one, other?]));
-    }
     let mut all = vec![of];
     all.extend(list);
-    let mut all = same_kind(all)?;
-    let cells =
-        all.drain(1..).filter_map(|node| if let Node::Literal(cell, _) = node { Some(cell) } else { None });
-    let cells: Vec<Cell<'static>> = cells.collect();
-    let of = all.remove(0);
-    let kind = of.kind();
-    in_cells(of, &cells, kind)
+    let mut list = same_kind(all)?;
+    let of = list.remove(0);
+    let literal = |node: &Node| if let Node::Literal(cell, _) = node { Some(cell.clone()) } else { None };
+    match list.iter().map(literal).collect::<Option<Vec<Cell<'static>>>>() {
+        Some(cells) if cells.len() > MOST_COMPARED => {
+            let kind = of.kind();
+            in_cells(of, &cells, kind)
+        }
+        _ => {
+            let mut equal = list.into_iter().map(|node| call(&f::EQ, vec![of.clone(), node]));
+            let first = equal.next().unwrap_or(Ok(Node::bool(false)))?;
+            equal.try_fold(first, |one, other| call(&f::OR, vec![one, other?]))
+        }
+    }
 }
 
 /// Whether a value is among others of one type.

@@ -3,9 +3,6 @@
 use super::value::{Cell, DAY_MICROS, Kind};
 use crate::contract::eastern::epoch_days;
 
-/// The size of a time that is read as it is written, whatever its offset from UTC.
-pub(super) const NO_OFFSET: u8 = 0;
-
 /// A value in another type, of a size; none where it has none. Fails where other programs would read more into a text.
 pub(super) fn cast_cell(
     cell: &Cell<'_>,
@@ -48,8 +45,8 @@ pub(super) fn cast_cell(
             "false" | "f" | "0" | "no" | "n" => Some(Cell::Bool(false)),
             _ => None,
         },
-        (Kind::Text, Kind::Day | Kind::Time) => {
-            let time = |(written, utc)| Cell::Time(if size == NO_OFFSET { written } else { utc });
+        (Kind::Text, Kind::Day | Kind::Time(_)) => {
+            let time = |(written, utc)| Cell::Time(if to == Kind::Time(true) { utc } else { written });
             let read = if to == Kind::Day { day_of(text).map(Cell::Day) } else { time_of(text).map(time) };
             let is_outside = text.get(..10).is_some_and(|day| is_iso(day) && iso_day(day).is_none());
             if read.is_none() && !is_outside {
@@ -60,8 +57,8 @@ pub(super) fn cast_cell(
         }
         (Kind::Integer | Kind::Decimal(_), Kind::Bool) => Some(Cell::Bool(cell.int() != 0)),
         (Kind::Bool, Kind::Integer) => Some(Cell::Int(cell.int())),
-        (Kind::Day, Kind::Time) => Some(Cell::Time(cell.micros())),
-        (Kind::Time, Kind::Day) => i32::try_from(cell.day()).ok().map(Cell::Day),
+        (Kind::Day | Kind::Time(_), Kind::Time(_)) => Some(Cell::Time(cell.micros())),
+        (Kind::Time(_), Kind::Day) => i32::try_from(cell.day()).ok().map(Cell::Day),
         _ => None,
     })
 }

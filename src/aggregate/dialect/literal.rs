@@ -1,6 +1,5 @@
 //! Literals and the names of types.
 
-use super::convert::NO_OFFSET;
 use super::node::Node;
 use super::refusal::{Result, not_here, wrong};
 use super::value::{Cell, Kind, MOST_PLACES};
@@ -47,7 +46,7 @@ fn decimal(name: &str) -> Option<(u8, u8)> {
     (places <= digits.min(MOST_PLACES) && (1..=MOST_DIGITS).contains(&digits)).then_some((digits, places))
 }
 
-/// A type of SQL, and its size: bits of whole numbers, digits of a DECIMAL, whether a time has an offset.
+/// A type of SQL, and its size: bits of whole numbers, digits of a DECIMAL.
 pub(super) fn kind_of(of: &DataType) -> Result<(Kind, u8)> {
     let name = of.to_string().to_uppercase();
     let kind = match name.split('(').next().unwrap_or_default().trim() {
@@ -59,8 +58,8 @@ pub(super) fn kind_of(of: &DataType) -> Result<(Kind, u8)> {
         "VARCHAR" | "STRING" | "TEXT" | "CHAR" => (Kind::Text, 64),
         "BOOLEAN" | "BOOL" => (Kind::Bool, 64),
         "DATE" => (Kind::Day, 64),
-        "TIMESTAMP" | "DATETIME" => (Kind::Time, NO_OFFSET),
-        "TIMESTAMPTZ" | "TIMESTAMP WITH TIME ZONE" => (Kind::Time, 64),
+        "TIMESTAMP" | "DATETIME" => (Kind::Time(false), 64),
+        "TIMESTAMPTZ" | "TIMESTAMP WITH TIME ZONE" => (Kind::Time(true), 64),
         "DECIMAL" | "NUMERIC" | "DEC" if let Some((digits, places)) = decimal(&name) => {
             (Kind::Decimal(places), digits)
         }

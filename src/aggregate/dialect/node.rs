@@ -329,9 +329,9 @@ fn cast(of: &Node, kind: Kind, size: u8, tries: bool) -> Expr {
         (from, to) if from == to && size == 64 => inner,
         (Kind::Null, _) => inner.cast(kind.in_polars()),
         (Kind::Integer | Kind::Decimal(_), Kind::Double) => unscaled(inner.cast(DataType::Float64), from),
-        (Kind::Bool, Kind::Integer) | (Kind::Day, Kind::Time) | (Kind::Day, Kind::Text) => {
-            inner.cast(kind.in_polars())
-        }
+        (Kind::Bool, Kind::Integer)
+        | (Kind::Day | Kind::Time(_), Kind::Time(_))
+        | (Kind::Day, Kind::Text) => inner.cast(kind.in_polars()),
         _ => {
             let part = std::slice::from_ref(of);
             by_row(part, kind, true, move |cells| match cast_cell(&cells[0], from, kind, size)? {

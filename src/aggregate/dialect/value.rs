@@ -26,8 +26,8 @@ pub(super) enum Kind {
     Double,
     Text,
     Day,
-    /// Microseconds since 1970 in UTC.
-    Time,
+    /// Microseconds since 1970 in UTC; whether a text for it counts its offset, as of `TIMESTAMPTZ`.
+    Time(bool),
 }
 
 impl Kind {
@@ -39,7 +39,7 @@ impl Kind {
             Self::Double => DataType::Float64,
             Self::Text => DataType::String,
             Self::Day => DataType::Date,
-            Self::Time => DataType::Datetime(TimeUnit::Microseconds, Some(TimeZone::UTC)),
+            Self::Time(_) => DataType::Datetime(TimeUnit::Microseconds, Some(TimeZone::UTC)),
         }
     }
 
@@ -51,7 +51,7 @@ impl Kind {
             DataType::Float32 | DataType::Float64 => Self::Double,
             DataType::String => Self::Text,
             DataType::Date => Self::Day,
-            DataType::Datetime(..) => Self::Time,
+            DataType::Datetime(_, zone) => Self::Time(zone.is_some()),
             _ => return None,
         })
     }
@@ -74,7 +74,8 @@ impl Kind {
         Some(match (self, other) {
             (one, other) if one == other => one,
             (Self::Null, other) | (other, Self::Null) => other,
-            (Self::Day, Self::Time) | (Self::Time, Self::Day) => Self::Time,
+            (Self::Day, time @ Self::Time(_)) | (time @ Self::Time(_), Self::Day) => time,
+            (Self::Time(_), Self::Time(_)) => Self::Time(true),
             (one, other) if one.is_number() && other.is_number() => match (one.places(), other.places()) {
                 (Some(one), Some(other)) => Self::Decimal(one.max(other)),
                 _ => Self::Double,
@@ -92,7 +93,7 @@ impl Kind {
             Self::Decimal(_) | Self::Double => "a number",
             Self::Text => "a text",
             Self::Day => "a day",
-            Self::Time => "a time",
+            Self::Time(_) => "a time",
         }
     }
 }

@@ -119,6 +119,15 @@ fn a_time_has_its_offset_and_a_text_next_to_a_day_is_a_day() {
             "true",
         ),
         ("max(changed_at) = '1970-01-01 01:00:00+01'", "true"),
+        ("CAST(DATE '2026-11-28' AS TIMESTAMP) = '2026-11-27 23:00:00-01:00'", "false"),
+        ("CAST(DATE '2026-11-28' AS TIMESTAMPTZ) = '2026-11-27 23:00:00-01:00'", "true"),
+        ("DATE '2026-11-27' + INTERVAL 1 DAY = '2026-11-28 00:00:00-05:00'", "true"),
+        ("min(date_trunc('month', filed_date)) IN ('2026-05-31 23:00:00-01:00')", "false"),
+        ("date_trunc('hour', TIMESTAMPTZ '2026-11-28 00:00:00Z') = '2026-11-28 01:00:00+01:00'", "true"),
+        (
+            "TIMESTAMP '2026-11-28 00:00:00' IN ('2026-11-28 01:00:00+01:00', TIMESTAMPTZ '2026-11-28 09:00:00Z')",
+            "true",
+        ),
         ("count_if(filed_date = '2026-06-15 12:00:00')", "2"),
         ("count_if(filed_date < '2026-06-15 12:00:00')", "1"),
         ("count_if(filed_date IN ('2026-06-15 12:00:00'))", "2"),
@@ -130,7 +139,8 @@ fn a_time_has_its_offset_and_a_text_next_to_a_day_is_a_day() {
     assert_refused(&[
         ("SELECT hour('2026-06-15 12:00:00')", "name the type of the text"),
         ("SELECT TIMESTAMPTZ '2026-11-28 23:00:00 -05:00'", "a text is used as a day"),
-        ("SELECT TIMESTAMP '2026-11-28 23:59:60'", "in another form"),
+        ("SELECT TIMESTAMP '2026-11-28 23:59:60'", "a text is used as a day"),
+        ("SELECT CAST('2026-11-28 23:59:60' AS TIMESTAMP)", "in another form"),
         ("SELECT CAST('2026-02-30' AS DATE)", "is not a day"),
     ]);
 }
