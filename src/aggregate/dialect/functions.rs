@@ -197,8 +197,9 @@ pub(super) static JOIN_TEXTS: Function =
 pub(super) static LIKE: Function =
     row(&["LIKE"], "ttt", 'b', |of| texts::is_like(of[0].str(), of[1].str(), of[2].str()).map(Cell::Bool));
 pub(super) static ILIKE: Function = row(&["ILIKE"], "ttt", 'b', |of| {
-    let [text, pattern, escape] = [0, 1, 2].map(|at| of[at].str().to_lowercase());
-    texts::is_like(&text, &pattern, &escape).map(Cell::Bool)
+    // Letter by letter: a sigma at the end of a word is the same letter, and an I with a dot is one.
+    let [text, pattern, escape] = [0, 1, 2].map(|at| texts::lower(&of[at]));
+    texts::is_like(text.str(), pattern.str(), escape.str()).map(Cell::Bool)
 });
 /// Characters from a place on, counted from 1, and how many.
 pub(super) static SLICE: Function = native(&["substr"], "tii", 't', |of| {

@@ -8,11 +8,16 @@ pub(super) fn upper<'a>(of: &Cell<'_>) -> Cell<'a> {
         let mut upper = letter.to_uppercase();
         match (upper.next(), upper.next()) {
             (Some(upper), None) => upper,
-            _ if letter == 'ß' => 'ẞ',
-            _ => letter,
+            _ => one_capital(letter).unwrap_or(letter),
         }
     };
     Cell::text(of.str().chars().map(one).collect::<String>())
+}
+
+/// The one capital of a letter that has two as a text: `ß` and Greek letters with a small iota below.
+fn one_capital(letter: char) -> Option<char> {
+    let near = [8, 9].into_iter().filter_map(|step| char::from_u32(u32::from(letter) + step));
+    near.chain(['ẞ']).find(|capital| capital.to_lowercase().eq([letter]))
 }
 
 pub(super) fn lower<'a>(of: &Cell<'_>) -> Cell<'a> {

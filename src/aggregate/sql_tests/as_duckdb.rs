@@ -220,6 +220,11 @@ fn texts_are_those_of_duckdb() {
         ("SELECT length(rtrim('\ta\u{200b}\n'))", "4"),
         ("SELECT 'a%b' ILIKE 'AX%B' ESCAPE 'X', 'axcb' ILIKE 'Ax%B' ESCAPE 'X'", "true|false"),
         ("SELECT 'A%' LIKE 'AX%' ESCAPE 'X', 'Ab' LIKE 'AX%' ESCAPE 'X'", "true|false"),
+        (
+            "SELECT 'ΟΔΟΣ' ILIKE 'οδος', 'ΟΔΟΣ' ILIKE '%οσ', 'İx' ILIKE '_X', 'K' ILIKE 'k'",
+            "false|true|true|true",
+        ),
+        ("SELECT upper('ßᾀῳᾶŉ') = 'ẞᾈῼᾶŉ', lower('ΣİẞᾈῼK') = 'σißᾀῳk'", "true|true"),
         ("SELECT strftime(DATE '2026-01-05', '%-m/%-d/%-y %-I %-j 100%%')", "1/5/26 12 5 100%"),
     ]);
 }
