@@ -165,6 +165,9 @@ impl Scope<'_> {
         if let Some(moved) = self.shifted(left, op, right)? {
             return Ok(moved);
         }
+        if is_comparison(op) && matches!(left, Expr::BinaryOp { op, .. } if is_comparison(op)) {
+            return wrong("comparisons stand in a row", "use AND: a < b AND b < c, or brackets: (a = b) = c");
+        }
         let (one, other) = (self.node(left)?, self.node(right)?);
         let function = match op {
             BinaryOperator::And | BinaryOperator::Or => {
@@ -372,6 +375,11 @@ fn frame(spec: &WindowSpec) -> Result<Frame> {
         },
         _ => not_here("a frame by values"),
     }
+}
+
+fn is_comparison(op: &BinaryOperator) -> bool {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+    matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq)
 }
 
 /// A text with its type before it.

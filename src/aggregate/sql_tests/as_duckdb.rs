@@ -153,6 +153,15 @@ fn operators_bind_as_in_duckdb() {
         ("SELECT false = 'a' ILIKE 'b', 'a' LIKE 'a' = true, 'a' || 'b' LIKE 'a' || '%'", "true|true|true"),
         ("SELECT false = 1 IN (SELECT 2), 1 IN (1) IN (false), false <> 2 NOT IN (2)", "true|false|false"),
         ("SELECT true IS DISTINCT FROM false AND false, 1 IS NOT DISTINCT FROM 2 OR true", "false|true"),
+        (
+            "SELECT (1 < 2) < 3, 2 = (2 = 2), NULL IS DISTINCT FROM 1 = NULL, 0 = 1 IS FALSE",
+            "true|false|false|true",
+        ),
+    ]);
+    assert_refused(&[
+        ("SELECT 1 < 2 < 3", "use AND: a < b AND b < c"),
+        ("SELECT count(*) FROM filings WHERE NOT county = zip <> city", "in a row"),
+        ("SELECT 1 = 1 IN (1) = true", "in a row"),
     ]);
 }
 
