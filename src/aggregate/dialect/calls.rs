@@ -36,6 +36,12 @@ pub(super) fn scalar(name: &str, mut args: Vec<Node>) -> Result<Node> {
             let then = args.pop().unwrap_or(Node::int(0));
             case(vec![(as_letter(args.remove(0), 'b', name)?, then)], other)
         }
+        ("nullif", 2) => {
+            // Of the type of the first.
+            let is_equal = call(&f::EQ, args.clone())?;
+            args.truncate(1);
+            case(vec![(is_equal, Node::Literal(Cell::Null, Kind::Null))], args.pop())
+        }
         ("round", 1 | 2) => round(args),
         ("floor", 1) => to_unit(args.remove(0), &f::FLOOR_UNITS, &f::FLOOR),
         ("ceil" | "ceiling", 1) => to_unit(args.remove(0), &f::CEIL_UNITS, &f::CEIL),

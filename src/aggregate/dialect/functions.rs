@@ -59,10 +59,6 @@ fn quotient(of: Option<i64>) -> Result<Cell<'static>, String> {
 /// The functions that have a name in SQL.
 pub(super) static FUNCTIONS: &[Function] = &[
     native(&["coalesce", "ifnull"], "a*", 'a', |of| coalesce(&of)),
-    nulls(&["nullif"], "aa", 'a', |of| {
-        let is_equal = of[0].order(&of[1]) == Ordering::Equal;
-        Ok(if is_equal { Cell::Null } else { of[0].clone() })
-    }),
     nulls(&["greatest"], "a*", 'a', |of| Ok(extreme(of, Ordering::Greater))),
     nulls(&["least"], "a*", 'a', |of| Ok(extreme(of, Ordering::Less))),
     // Texts.
@@ -228,7 +224,7 @@ fn extreme<'a>(of: &[Cell<'a>], wanted: Ordering) -> Cell<'a> {
 const FORMS: [(&str, &str); 3] = [
     (
         "of one row",
-        "`round(number, places)`, `floor(number)`, `ceil(number)`, `trunc(number)`, `mod(number, number)`, `if(condition, any, any)`, `date(time)`",
+        "`round(number, places)`, `floor(number)`, `ceil(number)`, `trunc(number)`, `mod(number, number)`, `if(condition, any, any)`, `nullif(any, any)`, `date(time)`",
     ),
     (
         "of a window",

@@ -195,6 +195,10 @@ fn numbers_are_those_of_duckdb() {
             "9223372036854775807|-9223372036854775807",
         ),
         ("SELECT TRY_CAST('0A' AS INTEGER), TRY_CAST('a_1' AS INTEGER), 1 _a", "null|null|1"),
+        (
+            "SELECT nullif(1, 2.5) || '', nullif(0.5, 0.25) || '', nullif(2, 2.0), nullif(1, NULL)",
+            "1|0.5|null|1",
+        ),
         ("SELECT floor(3) || '', ceil(3) || '', trunc(3) || '', floor(2.5) || ''", "3.0|3.0|3|2"),
         ("SELECT median(CAST(x AS DOUBLE)) FROM (SELECT -0.1 AS x UNION ALL SELECT -0.4) t", "-0.25"),
     ]);
