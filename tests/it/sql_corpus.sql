@@ -335,3 +335,4 @@ SELECT floor(sum(filings)) || '' AS b, TRY_CAST(max(filings) AS DECIMAL(1, 0)) A
 SELECT count_if(CAST(filed_date AS TIMESTAMP) >= '2026-11-19 23:00:00-05:00') AS a, count_if(filed_date + INTERVAL 1 DAY < '2026-11-20 00:30:00+01:00') AS b, count_if(changed_at IN ('2026-11-20 23:00:00-05:00')) AS c FROM filings
 SELECT 'ΟΔΟΣ' ILIKE 'οδος' AS a, 'İX' ILIKE '_x' AS b, upper('ßᾀῳ') AS c, count_if(name ILIKE '%ſ%') AS d FROM filings
 SELECT nullif(filings, 2.5) || '' AS a, nullif(0.5, fullness) || '' AS b FROM days
+SELECT TRY_CAST(' ' || zip AS INTEGER) AS a, TRY_CAST(' ' || zip AS INTEGER) AS b, TRY_CAST(listed || ' ' AS BOOLEAN) AS c FROM filings

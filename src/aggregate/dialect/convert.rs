@@ -10,7 +10,7 @@ pub(super) fn cast_cell(
     to: Kind,
     size: u8,
 ) -> Result<Option<Cell<'static>>, String> {
-    let text = cell.str().trim();
+    let text = cell.str().trim_matches(blanks(to));
     let unclear = |is: bool, form: &str| {
         if is { Err(format!("the text '{text}' is {} in another form: {form}", to.name())) } else { Ok(None) }
     };
@@ -34,11 +34,11 @@ pub(super) fn cast_cell(
         (Kind::Text, Kind::Integer) => match text.parse::<i64>() {
             Ok(of) => Some(Cell::Int(of)).filter(|_| fits(of, size)),
             Err(_) if has_digit_forms(text) => return unclear(true, "write it in digits alone"),
-            Err(_) => return unclear(text.parse::<f64>().is_ok(), "cast it to DOUBLE first"),
+            Err(_) => return unclear(is_float(text), "cast it to DOUBLE first"),
         },
         (Kind::Text, Kind::Double) => match text.parse() {
             Ok(of) => Some(Cell::Double(of)),
-            Err(_) => return unclear(has_digit_forms(text), "write it in digits alone"),
+            Err(_) => return unclear(is_float(text) || has_digit_forms(text), "write it in digits alone"),
         },
         (Kind::Text, Kind::Bool) => match &*text.to_lowercase() {
             "true" | "t" | "1" | "yes" | "y" => Some(Cell::Bool(true)),
@@ -48,10 +48,8 @@ pub(super) fn cast_cell(
         (Kind::Text, Kind::Day | Kind::Time(_)) => {
             let time = |(written, utc)| Cell::Time(if to == Kind::Time(true) { utc } else { written });
             let read = if to == Kind::Day { day_of(text).map(Cell::Day) } else { time_of(text).map(time) };
-            let is_outside = text.get(..10).is_some_and(|day| is_iso(day) && iso_day(day).is_none());
-            if read.is_none() && !is_outside {
-                let is_like_one = text.bytes().filter(u8::is_ascii_digit).count() > 3;
-                return unclear(is_like_one, "a day is YYYY-MM-DD");
+            if read.is_none() {
+                return unclear(is_like_day(text), "a day is YYYY-MM-DD");
             }
             read
         }
@@ -61,6 +59,15 @@ pub(super) fn cast_cell(
         (Kind::Time(_), Kind::Day) => i32::try_from(cell.day()).ok().map(Cell::Day),
         _ => None,
     })
+}
+
+/// What may be around a value in a text.
+const fn blanks(to: Kind) -> &'static [char] {
+    match to {
+        Kind::Bool => &[],
+        Kind::Day | Kind::Time(_) => &[' '],
+        _ => &[' ', '\t', '\n', '\u{b}', '\u{c}', '\r'],
+    }
 }
 
 const fn fits(of: i64, size: u8) -> bool {
@@ -83,11 +90,24 @@ fn rescaled(of: i64, places: u8, wanted: u8) -> Option<i64> {
     Some(of.checked_add(half)? / unit)
 }
 
+/// Whether a text is a number with decimals or an exponent, with signs before it and a `.` after it.
+fn is_float(text: &str) -> bool {
+    text.trim_start_matches(['+', '-']).trim_end_matches('.').parse::<f64>().is_ok()
+}
+
 /// Whether a text may be a number with signs between its digits, or in another base: `1_000`, `0x1F`.
 fn has_digit_forms(text: &str) -> bool {
     let plain = text.trim_start_matches(['+', '-']);
     let is_based = plain.starts_with('0') && plain.get(1..2).is_some_and(|base| "xXbBoO".contains(base));
     is_based || (text.contains('_') && text.replace('_', "").parse::<f64>().is_ok())
+}
+
+/// Whether a text that is no day here may be one in other programs. What has the form of a day that no month has is none.
+fn is_like_day(text: &str) -> bool {
+    let is_outside = text.get(..10).is_some_and(|day| is_iso(day) && iso_day(day).is_none());
+    let word = text.trim_start_matches('-').to_lowercase();
+    let has_digits = text.bytes().filter(u8::is_ascii_digit).count() > 2;
+    !is_outside && (has_digits || ["epoch", "inf", "infinity"].contains(&&*word))
 }
 
 /// The day of a text, as days since 1970. A time after it is read and left out.

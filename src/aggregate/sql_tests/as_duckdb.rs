@@ -196,6 +196,15 @@ fn numbers_are_those_of_duckdb() {
         ),
         ("SELECT TRY_CAST('0A' AS INTEGER), TRY_CAST('a_1' AS INTEGER), 1 _a", "null|null|1"),
         (
+            "SELECT TRY_CAST('\u{a0}5' AS INTEGER), TRY_CAST('\t5\n' AS INTEGER), TRY_CAST('\u{2003}5' AS DOUBLE)",
+            "null|5|null",
+        ),
+        ("SELECT TRY_CAST(' true' AS BOOLEAN), TRY_CAST('Yes' AS BOOLEAN)", "null|true"),
+        (
+            "SELECT TRY_CAST('32801-1234' AS INTEGER), TRY_CAST(' 2026-01-05 ' AS DATE) = '2026-01-05'",
+            "null|true",
+        ),
+        (
             "SELECT nullif(1, 2.5) || '', nullif(0.5, 0.25) || '', nullif(2, 2.0), nullif(1, NULL)",
             "1|0.5|null|1",
         ),
@@ -220,6 +229,13 @@ fn numbers_are_those_of_duckdb() {
         ("SELECT 1_000 AS a", "write 1000"),
         ("SELECT TRY_CAST('1_000' AS INTEGER)", "in another form"),
         ("SELECT TRY_CAST('-0x1F' AS BIGINT)", "in another form"),
+        ("SELECT TRY_CAST('1e5.' AS INTEGER)", "in another form"),
+        ("SELECT TRY_CAST('+-5' AS DOUBLE)", "in another form"),
+        ("SELECT TRY_CAST('Epoch' AS DATE)", "in another form"),
+        ("SELECT TRY_CAST('-infinity' AS TIMESTAMP)", "in another form"),
+        ("SELECT TRY_CAST('1-1-1' AS DATE)", "in another form"),
+        ("SELECT TRY_CAST('2026-01-05 10:00:00\t' AS DATE)", "in another form"),
+        ("SELECT TRY_CAST('\u{a0}2026-01-05' AS DATE)", "in another form"),
         ("SELECT TRY_CAST('1_000' AS DOUBLE)", "in another form"),
     ]);
 }
