@@ -44,6 +44,7 @@ class G:
             o=r.randint(0,16)
             if o<5:
                 kk=s.ch('i','t','D','d','i','t','T'); op=s.ch('=','<>','<','<=','>','>=')
+                if kk=='T' and s.p(.4): return f"({E(kk)} {op} '2026-11-{r.randint(1,28):02} 00:00:00{s.ch('','Z','-05:00','+05:30')}')"
                 return f"({E(kk)} {op} {E(kk)})"
             if o==5: return f"({E('b')} AND {E('b')})"
             if o==6: return f"({E('b')} OR {E('b')})"
@@ -75,7 +76,7 @@ class G:
             if o==11: return s.case(sc,'i',d)
             if o==12: return f"strpos({E('t')}, {s.lit('t')})"
             if o==13: return f"date_diff('{s.ch('day','week','month','quarter','year')}', {E('D')}, {E('D')})"
-            if o==14: return s.ch(f"CAST({E('b')} AS INTEGER)",f"greatest({E('i')}, {E('i')})",f"least({E('i')}, {E('i')})",f"extract({s.ch('year','month','dow','doy','week')} FROM {E('D')})",f"sign({E('i')})")
+            if o==14: return s.ch(f"CAST({E('b')} AS INTEGER)",f"TRY_CAST({E('t')} AS BIGINT)",f"greatest({E('i')}, {E('i')})",f"least({E('i')}, {E('i')})",f"extract({s.ch('year','month','dow','doy','week')} FROM {E('D')})",f"sign({E('i')})")
             return f"(- {E('i')})"
         if k=='d':
             o=r.randint(0,11)
@@ -100,7 +101,7 @@ class G:
             if o==3: return f"({E('t')} || {E(s.ch('t','i','t'))})"
             if o==4: return f"coalesce({E('t')}, {E('t')})"
             if o==5: return s.case(sc,'t',d)
-            if o==6: return f"CAST({E(s.ch('i','D','b'))} AS VARCHAR)"
+            if o==6: return s.ch(f"CAST({E(s.ch('i','D','b'))} AS VARCHAR)",f"CAST(nullif({E('i')}, {s.lit('n')}) AS VARCHAR)")
             if o==7: return f"left({E('t')}, {r.randint(-2,4)})"
             if o==8: return f"right({E('t')}, {r.randint(-2,4)})"
             if o==9: return f"trim({E('t')})"
@@ -118,6 +119,10 @@ class G:
             if o==5: return f"last_day({E('D')})"
             return f"greatest({E('D')}, {E('D')})"
         if k=='T':
+            o=r.randint(0,4)
+            if o==0: return f"CAST({E('D')} AS {s.ch('TIMESTAMP','TIMESTAMPTZ')})"
+            if o==1: return f"date_trunc('{s.ch('day','month','hour')}', {E(s.ch('D','T'))})"
+            if o==2: return f"({E(s.ch('D','T'))} {s.ch('+','-')} INTERVAL {s.ch('5 HOUR','1 MONTH')})"
             return s.col(sc,'T') or s.lit('T')
     def case(s,sc,k,d):
         n=s.r.randint(1,2)
