@@ -336,3 +336,4 @@ SELECT count_if(CAST(filed_date AS TIMESTAMP) >= '2026-11-19 23:00:00-05:00') AS
 SELECT 'ΟΔΟΣ' ILIKE 'οδος' AS a, 'İX' ILIKE '_x' AS b, upper('ßᾀῳ') AS c, count_if(name ILIKE '%ſ%') AS d FROM filings
 SELECT nullif(filings, 2.5) || '' AS a, nullif(0.5, fullness) || '' AS b FROM days
 SELECT TRY_CAST(' ' || zip AS INTEGER) AS a, TRY_CAST(' ' || zip AS INTEGER) AS b, TRY_CAST(listed || ' ' AS BOOLEAN) AS c FROM filings
+SELECT filed_date, lag(filings, 1, 9.5) OVER (ORDER BY filed_date) || '' AS a, lead(filed_date, 1, '2026-12-31') OVER (ORDER BY filed_date) AS b FROM days

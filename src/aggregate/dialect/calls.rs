@@ -1,6 +1,6 @@
 //! Calls of functions by name: of one row, of many rows, of a window.
 
-use super::coerce::{arithmetic, as_letter, call, case, cast_as, folded, same_kind};
+use super::coerce::{arithmetic, as_letter, call, case, cast_as, constant_as, folded, same_kind};
 use super::functions as f;
 use super::node::{Frame, Function, Node, Order, Seen, Window};
 use super::reduce::{REDUCES, Reduce};
@@ -189,8 +189,12 @@ pub(super) fn window(
         let Some(rows) = rows else {
             return not_here(format_args!("{name} by a number of rows that is no literal"));
         };
-        // A default has the type of the values.
-        *args = same_kind(std::mem::take(args))?;
+        // A default is like the values, and is read as one of them.
+        same_kind(args.clone())?;
+        let kind = args[0].kind();
+        for default in args.iter_mut().skip(1) {
+            *default = constant_as(default, kind)?;
+        }
         Ok(Seen::Lag(rows * sign))
     };
     if let ("ntile" | "nth_value", Some(number)) = (name, args.last_mut()) {

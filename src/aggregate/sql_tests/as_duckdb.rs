@@ -208,6 +208,7 @@ fn numbers_are_those_of_duckdb() {
             "SELECT nullif(1, 2.5) || '', nullif(0.5, 0.25) || '', nullif(2, 2.0), nullif(1, NULL)",
             "1|0.5|null|1",
         ),
+        ("SELECT lag(x, 1, 9.5) OVER () || '', lead(x, 1, '7') OVER () FROM (SELECT 1 AS x) t", "10|7"),
         ("SELECT floor(3) || '', ceil(3) || '', trunc(3) || '', floor(2.5) || ''", "3.0|3.0|3|2"),
         ("SELECT median(CAST(x AS DOUBLE)) FROM (SELECT -0.1 AS x UNION ALL SELECT -0.4) t", "-0.25"),
     ]);
