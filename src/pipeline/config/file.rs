@@ -11,6 +11,7 @@ use crate::aggregate::{AggregateError, check_aggregates, check_condition, load_a
 use crate::contract::hint::{NEAR, nearest};
 use crate::contract::id::DocumentNumber;
 use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
+use crate::contract::reference::EntityType;
 use crate::extract::reference::MAX_WINDOW;
 use crate::lake::{folder_of, is_address};
 use crate::pipeline::error::{PipelineError, Result, SpecError};
@@ -178,12 +179,20 @@ fn check_sample(sample: &SampleSource, wrong: &mut Vec<WrongKey>) {
     }
 }
 
+fn check_types(types: &[EntityType], wrong: &mut Vec<WrongKey>) {
+    let twice = types.iter().enumerate().find(|(place, entity_type)| types[..*place].contains(entity_type));
+    if let Some((_, entity_type)) = twice {
+        wrong.push(("extract.types", format!("types names {} twice", entity_type.key())));
+    }
+}
+
 /// Values that break a rule.
 fn check(spec: &PipelineSpec) -> Vec<WrongKey> {
     let mut wrong = Vec::new();
     check_name(&spec.name, &mut wrong);
     check_numbers(spec, &mut wrong);
     check_percents(spec, &mut wrong);
+    check_types(&spec.extract.types, &mut wrong);
     if spec.source.embedded && spec.source.base_url.is_some() {
         let problem = "one file reads the embedded API or that at base_url, not both; drop one of the two";
         wrong.push(("source.base_url", problem.to_owned()));
@@ -319,6 +328,7 @@ mod tests {
             ("name = \"p\"\n[budget]\n\"max_minutes\" = 600_000\n", 3, "max_minutes must be"),
             ("name = \"p\"\n[budget]\nmax_minutes = 0\n", 3, "from 1 to 525600"),
             ("name = \"p\"\n[budget]\nmax_requests = 0\n", 3, "a whole number from 1"),
+            ("name = \"p\"\n[extract]\ntypes = [\"llc\", \"corporation\", \"llc\"]\n", 3, "names llc twice"),
             ("name = \"p\"\n[budget]\nattempts = 0\n", 3, "attempts must be a whole number from 1"),
             ("name = \"p\"\n[source.sample]\nper_minute = 0\n", 3, "per_minute must be"),
             ("name = \"p\"\n[source.sample]\nper_day = 0\nper_month = 0\n", 4, "per_month must be"),

@@ -176,7 +176,8 @@ pub struct ExtractSpec {
     /// Days of filings, today included; `"window"` is all that the plan reaches. Older days that the lake has are read again while they
     /// are incomplete or due, if the plan reaches them.
     pub days: Days,
-    /// Types to read; all when empty.
+    /// Types to read, each once; all when empty.
+    #[schemars(extend("uniqueItems" = true))]
     pub types: Vec<EntityType>,
     /// Whether filings are read at all, or only lists and counts.
     pub filings: bool,

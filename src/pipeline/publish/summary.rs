@@ -159,8 +159,8 @@ pub struct RegisterSummary {
     pub businesses_total: u64,
     /// What that counts, once a complete reading has shown it.
     pub counted: Option<Counted>,
-    /// Businesses counted that the lake does not have: filed since their prefix was read, or under a name that no prefix gives. None
-    /// where the count cannot be compared with what was read.
+    /// Businesses counted that the lake does not have: filed since their prefix was read, or under a name that no prefix gives. Below 0
+    /// if the lake has more: some are no longer listed. None where the count cannot be compared with what was read.
     pub missing: Option<i64>,
     /// Incomplete prefixes.
     pub unproven: Vec<UnprovenPrefix>,
