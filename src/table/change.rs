@@ -145,6 +145,11 @@ impl ImportRow {
     pub fn is_sound(&self) -> bool {
         self.fault.is_none()
     }
+
+    /// What names the row: its text, by digest, and its file.
+    pub fn key(&self) -> (&str, &str) {
+        (&self.digest, &self.file)
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::state_files::{import, pipeline};
 use crate::state_order::{Files, company, event, file, line, partner, put, text};
 use crate::support::command::{Finished, sunlake};
-use crate::support::lake::{Cells, commits, quarantined, rows};
+use crate::support::lake::{Cells, commits, current, files_below, quarantined, rows};
 use crate::support::scratch::Scratch;
 use jiff::civil::{self, Weekday};
 use serde_json::Value;
@@ -249,6 +249,51 @@ fn a_day_with_the_records_of_another_day_is_missing_until_its_own_come() {
         assert_eq!(done.stderr.contains("days have no file of events"), kind == "c", "{}", done.shown());
         done.complete();
     }
+}
+
+/// Days of which the lake knows a file that is gone: damaged on a Saturday, empty on a Tuesday, and a Friday's with the records of Thursday.
+#[test]
+fn what_the_lake_knows_of_a_file_that_is_gone_stays_when_all_others_are_read_again() {
+    let scratch = Scratch::new();
+    let daily = |day: &str, text: &str| (format!("2026{day}c.txt"), text.to_owned());
+    let record = |number: u32| company(&format!("L2600000000{number}"), &[]);
+    let remove = |name: &str| std::fs::remove_file(scratch.path("files").join(name)).expect("removed");
+    let names = |counts: &dyn Fn(&Cells) -> bool| -> BTreeSet<String> {
+        let known = rows(&scratch.lake(), "imports", &[]).into_iter();
+        known.filter(|cells| counts(cells)).map(|cells| text(&cells, "file")).collect()
+    };
+    let is_partial = |unread: &[&str]| {
+        let done = imported(&scratch);
+        assert!(!done.stderr.contains("files that the lake has read are gone"), "{}", done.shown());
+        let summary = done.exits(5).json();
+        let missing = &summary["import"]["missing_days"];
+        assert_eq!(*missing, serde_json::json!(["2026-10-02", "2026-10-03"]), "{summary}");
+        assert_eq!(files_of(&summary["import"]["unread"]), unread, "{summary}");
+        assert_eq!(names(&|cells| cells["fault"].is_some()), BTreeSet::from(["20261003c.txt".to_owned()]));
+    };
+    put(&scratch, &[set("first", 8), set("second", 9)].concat());
+    put(&scratch, &["0929", "0930", "1005", "1006", "1007"].map(|day| daily(day, "")));
+    put(&scratch, &[daily("1001", &record(1)), daily("1002", &record(1)), daily("1003", PAGE)]);
+    is_partial(&["20261002c.txt", "20261003c.txt"]);
+    ["20261002c.txt", "20261003c.txt", "20261006c.txt"].into_iter().for_each(remove);
+    is_partial(&["20261002c.txt", "20261003c.txt"]);
+    // A file that is not newer than the newest set.
+    put(&scratch, &[daily("0901", &record(2))]);
+    let mut expected = names(&|_| true);
+    expected.insert("20260901c.txt".to_owned());
+    is_partial(&["20261002c.txt", "20261003c.txt"]);
+    assert_eq!(names(&|_| true), expected);
+    // A repair that leaves rows out.
+    let (files, away) = (scratch.path("files"), scratch.path("away"));
+    std::fs::rename(&files, &away).expect("renamed");
+    for part in files_below(&current(&scratch.lake()).join("details")) {
+        std::fs::write(part, "no Parquet").expect("damaged");
+    }
+    sunlake(&scratch.lake(), &["verify", "--repair"]).exits(9);
+    std::fs::rename(away, files).expect("renamed");
+    is_partial(&["20261003c.txt"]);
+    put(&scratch, &[daily("1002", &record(3)), daily("1003", &record(4))]);
+    imported(&scratch).complete();
 }
 
 #[test]

@@ -120,6 +120,20 @@ impl Known {
         texts.iter().any(|text| text.row.records > 0 && !self.has_text(&text.row) && is_late(text))
     }
 
+    /// The rows of files that were read and are not among these texts. What they say of their day stays true: that it had no filings, or
+    /// that its file does not count. A file of a set with records is among the texts under another name.
+    pub(super) fn rows_of_gone(&self, texts: &[Text]) -> Vec<ImportRow> {
+        let there: HashSet<(&str, &str)> = texts.iter().map(|text| text.row.key()).collect();
+        let stays = |row: &&ImportRow| (!row.quarterly || row.records == 0) && !there.contains(&row.key());
+        let dated = |row: &ImportRow| {
+            let is_of_set = |text: &&Text| row.quarterly && text.file.set == set_of(&row.file, None);
+            let source_date =
+                texts.iter().find(is_of_set).map_or(row.source_date, |text| text.row.source_date);
+            ImportRow { source_date, ..row.clone() }
+        };
+        self.rows.iter().filter(stays).map(dated).collect()
+    }
+
     /// The quarterly sets whose corporations were read.
     pub(super) fn dated_sets(&self) -> impl Iterator<Item = String> + '_ {
         let corporations = self.rows.iter().filter(|row| row.quarterly && row.kind == Kind::Corporate.name());
@@ -128,7 +142,7 @@ impl Known {
 
     /// The row of a file with this text.
     pub(super) fn row_of(&self, row: &ImportRow) -> Option<&ImportRow> {
-        self.rows.iter().find(|known| known.digest == row.digest && known.file == row.file)
+        self.rows.iter().find(|known| known.key() == row.key())
     }
 
     /// The files that were read now, in their order, with their rows.
@@ -207,19 +221,21 @@ impl Known {
     }
 }
 
-/// Leaves out what belongs to the businesses of lost months, and all files that were read: the next import reads them again. Returns the
-/// digests of these files.
+/// Leaves out what belongs to the businesses of lost months, and all files that were read: the next import reads them again. Files of days
+/// without a record stay. Returns the digests of all files.
 pub(in crate::pipeline) fn forget(
     staging: &mut Staging,
     months: &BTreeSet<Month>,
 ) -> Result<BTreeSet<String>> {
-    let files = staged_rows::<ImportRow>(staging)?.into_iter().map(|row| row.digest).collect();
+    let mut rows: Vec<ImportRow> = staged_rows(staging)?;
+    let files = rows.iter().map(|row| row.digest.clone()).collect();
+    rows.retain(|row| !row.quarterly && row.records == 0);
     for month in months {
         for table in TABLES {
             staging.set_month(table, *month, None)?;
         }
     }
-    staging.replace(Table::Imports, &ImportRow::batch(&[])?)?;
+    staging.replace(Table::Imports, &ImportRow::batch(&rows)?)?;
     Ok(files)
 }
 

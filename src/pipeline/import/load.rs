@@ -166,7 +166,9 @@ fn merge_read(
     if read.new.is_empty() {
         return Ok(loaded);
     }
-    let terms = terms(staging, import, before, &read);
+    let gone = if import.is_rebuilt { before.rows_of_gone(&read.texts) } else { Vec::new() };
+    let known = if import.is_rebuilt { &gone } else { &before.rows };
+    let terms = terms(staging, import, known, &read);
     let mut keys: Vec<Option<SourceKey>> = read.texts.iter().map(key_of).collect();
     let lake = (!import.is_rebuilt).then_some(&*staging);
     let places = find_places(lake, &mut read.reading, &mut keys, import.scratch)?;
@@ -182,7 +184,7 @@ fn merge_read(
     stage_changes(staging, made, import.is_rebuilt)?;
     stage_unmatched(staging, places.unmatched)?;
     if import.is_rebuilt {
-        staging.replace(Table::Imports, &ImportRow::batch(&[])?)?;
+        staging.replace(Table::Imports, &ImportRow::batch(&gone)?)?;
     }
     let rows: Vec<ImportRow> = read.texts.into_iter().map(|text| text.row).collect();
     staging.merge(Table::Imports, &ImportRow::batch(&rows)?)?;
@@ -195,8 +197,8 @@ fn key_of(text: &Text) -> Option<SourceKey> {
     text.counts.then(|| SourceKey { date: text.row.source_date, rank: text.file.rank() })
 }
 
-fn terms(staging: &Staging, import: &Import<'_>, before: &Known, read: &ReadNew) -> Terms {
-    let known = if import.is_rebuilt { &[][..] } else { &before.rows };
+/// `known`: the files that count and are not read now.
+fn terms(staging: &Staging, import: &Import<'_>, known: &[ImportRow], read: &ReadNew) -> Terms {
     let all = known.iter().chain(read.texts.iter().map(|text| &text.row));
     let base = base_of(all);
     Terms {
