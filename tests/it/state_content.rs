@@ -187,6 +187,18 @@ fn a_day_whose_file_has_zeros_that_were_never_written_is_missing_until_a_good_fi
     });
 }
 
+/// Replaces a text by an archive with it.
+fn archive(scratch: &Scratch, folder: &str, stem: &str) {
+    let (folder, text) = (scratch.path("files").join(folder), format!("{stem}.txt"));
+    let zipped = Command::new("python3")
+        .current_dir(&folder)
+        .args(["-m", "zipfile", "-c"])
+        .args([&format!("{stem}.zip"), &text])
+        .status();
+    assert!(zipped.expect("python3").success());
+    std::fs::remove_file(folder.join(text)).expect("removed");
+}
+
 #[test]
 fn a_set_with_zeros_that_were_never_written_publishes_nothing() {
     let [_, (_, event), (_, name), (_, name_event), (_, partner), (_, partner_event)] = daily();
@@ -207,14 +219,7 @@ fn a_set_with_zeros_that_were_never_written_publishes_nothing() {
                 |name: &str| imported(&scratch).exits(9).says(&format!("{name}: it has zero bytes in place"));
             refused(&file);
             // An archive of such a file has a checksum of its zeros.
-            let folder = scratch.path("files/q").join(folder);
-            let archive = Command::new("python3")
-                .current_dir(&folder)
-                .args(["-m", "zipfile", "-c"])
-                .args([&format!("{stem}.zip"), &file])
-                .status();
-            assert!(archive.expect("python3").success());
-            std::fs::remove_file(folder.join(&file)).expect("removed");
+            archive(&scratch, &format!("q/{folder}"), stem);
             refused(&format!("{stem}.zip/{file}"));
             assert!(!scratch.lake().join("current").exists(), "{file} from {from}");
         }
@@ -432,6 +437,44 @@ fn a_set_without_events_or_a_kind_that_the_last_one_had_is_not_complete() {
     }
     put(&scratch, &set("latest", 11)[1..]);
     imported(&scratch).exits(3).says("latest").says("cordata0.txt");
+}
+
+#[test]
+fn an_archive_with_the_text_of_the_last_set_is_a_file_of_the_new_set_too() {
+    let [_, _, (_, name), (_, name_event), (_, partner), (_, partner_event)] = daily();
+    let event = event("L20000000000", "01052020", &[]);
+    let same = [
+        ("corevt", event),
+        ("ficdata", name),
+        ("ficevt", name_event),
+        ("genfile", partner),
+        ("genevt", partner_event),
+    ];
+    for is_late in [false, true] {
+        let scratch = Scratch::new();
+        let put_corporations = |folder: &str, month| put(&scratch, &set(folder, month)[..10]);
+        let put_same = |folder: &str| {
+            for (stem, text) in &same {
+                put(&scratch, &[(format!("{folder}/{stem}.txt"), text.clone())]);
+                archive(&scratch, folder, stem);
+            }
+        };
+        put_corporations("first", 6);
+        put_same("first");
+        imported(&scratch).complete();
+        put_corporations("second", 9);
+        if is_late {
+            let missing = partial(&scratch, "missing_files");
+            assert_eq!(missing.as_array().expect("files").len(), same.len(), "{missing}");
+        }
+        put_same("second");
+        let summary = imported(&scratch).complete();
+        assert_eq!(summary["import"]["missing_files"], serde_json::json!([]), "{summary}");
+        let of_second = |cells: &Cells| text(cells, "source_date") == "2026-09-28";
+        let files = rows(&scratch.lake(), "imports", &[]).into_iter().filter(of_second);
+        assert_eq!(files.count(), 10 + same.len());
+        assert_eq!(imported(&scratch).exits(0).json()["outcome"], "unchanged");
+    }
 }
 
 #[test]

@@ -34,11 +34,11 @@ pub(super) struct Text {
     pub(super) counts: bool,
 }
 
-/// What names a text without opening it: its size and checksum, with its kind and day; without a checksum its name, its size and the
-/// time of change of its file.
+/// What names a text without opening it: its size and checksum, with its kind and its day or set; without a checksum its name, its size
+/// and the time of change of its file.
 fn stamp_of(name: &str, kind: &str, day: Option<Date>, stamp: &str) -> String {
     if stamp.contains(" with checksum ") {
-        format!("{kind} {day:?} {stamp}")
+        format!("{kind} {day:?} {} {stamp}", set_of(name, day))
     } else {
         format!("{name} {stamp}")
     }
@@ -67,12 +67,12 @@ impl Known {
         self.stamps.get(&stamp_of_file(file)).map(String::as_str)
     }
 
-    /// Whether the lake has this text, from this file or from another one of the same kind and day: a copy says nothing new.
+    /// Whether the lake has this text, from this file or from another one of the same kind and date: a copy says nothing new.
     pub(super) fn has_text(&self, row: &ImportRow) -> bool {
-        let is_same_day = |known: &&ImportRow| row.quarterly || known.source_date == row.source_date;
-        let of_kind = |known: &&ImportRow| known.kind == row.kind && known.quarterly == row.quarterly;
-        let same = self.rows.iter().filter(|known| known.digest == row.digest);
-        self.row_of(row).is_some() || same.filter(of_kind).any(|known| is_same_day(&known))
+        let place = |row: &ImportRow| (row.quarterly, row.source_date);
+        let is_same = |known: &ImportRow| known.kind == row.kind && place(known) == place(row);
+        self.row_of(row).is_some()
+            || self.rows.iter().any(|known| known.digest == row.digest && is_same(known))
     }
 
     /// The newest date of a quarterly text that was read.
@@ -109,7 +109,8 @@ impl Known {
             let of_text = self.rows.iter().filter(|known| known.digest == row.digest);
             let dates: Vec<Date> = of_text.map(|known| known.source_date).collect();
             match (counts, row.quarterly) {
-                (false, _) => !dates.is_empty() && !dates.contains(&row.source_date),
+                (false, true) => false,
+                (false, false) => !dates.is_empty() && !dates.contains(&row.source_date),
                 (true, true) => set.is_some_and(|set| row.source_date <= set),
                 (true, false) => {
                     set.is_some_and(|set| row.source_date <= set) && !is_first
@@ -155,27 +156,14 @@ impl Known {
     ) -> Vec<Text> {
         let mut seen: HashSet<&str> = self.rows.iter().map(|row| row.digest.as_str()).collect();
         let is_new: Vec<bool> = reads.iter().map(|read| seen.insert(&read.digest)).collect();
-        let all = files.iter().zip(&reads).zip(&is_new);
-        let new = || all.clone().filter(|(_, is_new)| **is_new).map(|(text, _)| text);
-        let mut sets: BTreeMap<&str, Vec<(&SourceFile, &FileRead)>> = BTreeMap::new();
-        for (file, read) in new().filter(|(file, _)| file.day.is_none()) {
-            sets.entry(&file.set).or_default().push((file, read));
-        }
-        let dates: BTreeMap<&str, Date> =
-            sets.into_iter().map(|(set, files)| (set, self.date_of_set(set, &files))).collect();
-        let own_date = |file: &SourceFile| file.day.or_else(|| dates.get(&*file.set).copied());
-        let mut of_text: HashMap<&str, Date> =
-            self.rows.iter().map(|row| (row.digest.as_str(), row.source_date)).collect();
-        of_text.extend(new().map(|(file, read)| (&*read.digest, own_date(file).unwrap_or(NO_DATE))));
-        let row = |(file, read): (&SourceFile, &FileRead)| {
+        let dates = self.dates_of(files, &reads, &is_new);
+        let row = |((file, read), source_date): ((&SourceFile, &FileRead), Date)| {
             let counted = |lines: u64| if read.fault.is_none() { lines as i64 } else { 0 };
             ImportRow {
                 digest: read.digest.clone(),
                 file: file.name.clone(),
                 kind: file.kind.name().to_owned(),
-                source_date: own_date(file)
-                    .or_else(|| of_text.get(&*read.digest).copied())
-                    .unwrap_or(NO_DATE),
+                source_date,
                 quarterly: file.day.is_none(),
                 bytes: read.bytes as i64,
                 records: counted(read.sound.lines()),
@@ -186,7 +174,7 @@ impl Known {
                 run_id: run_id.to_owned(),
             }
         };
-        let rows: Vec<ImportRow> = files.iter().zip(&reads).map(row).collect();
+        let rows: Vec<ImportRow> = files.iter().zip(&reads).zip(dates).map(row).collect();
         let all = files.iter().zip(reads).zip(rows).zip(is_new);
         all.map(|(((file, read), row), is_new)| {
             let counts = is_new && read.fault.is_none();
@@ -195,12 +183,45 @@ impl Known {
         .collect()
     }
 
+    /// The date of each file: its day, or the date of its set. A copy has the date of the text that it repeats.
+    fn dates_of(&self, files: &[SourceFile], reads: &[FileRead], is_new: &[bool]) -> Vec<Date> {
+        let all = || files.iter().zip(reads).zip(is_new);
+        let of_sets = || all().filter(|((file, _), _)| file.day.is_none());
+        let mut sets: BTreeMap<&str, Vec<(&SourceFile, &FileRead)>> = BTreeMap::new();
+        for ((file, read), is_new) in of_sets() {
+            if *is_new || !self.has_in_set(file, read) {
+                sets.entry(&file.set).or_default().extend(is_new.then_some((file, read)));
+            }
+        }
+        let dated = sets.into_iter().map(|(set, files)| (set, self.date_of_set(set, &files)));
+        let dates: BTreeMap<&str, Date> = dated.filter_map(|(set, date)| Some((set, date?))).collect();
+        let own = |file: &SourceFile| file.day.or_else(|| dates.get(&*file.set).copied());
+        let known = self.rows.iter().filter(|row| row.quarterly);
+        let mut of_text: HashMap<(&str, &str), Date> =
+            known.map(|row| ((&*row.kind, &*row.digest), row.source_date)).collect();
+        of_text.extend(
+            of_sets().filter_map(|((file, read), _)| Some(((file.kind.name(), &*read.digest), own(file)?))),
+        );
+        let date = |(file, read): (&SourceFile, &FileRead)| {
+            let of_same = || of_text.get(&(file.kind.name(), &*read.digest)).copied();
+            own(file).or_else(of_same).unwrap_or(NO_DATE)
+        };
+        files.iter().zip(reads).map(date).collect()
+    }
+
+    /// Whether the lake has the text of a file in the set of the file.
+    fn has_in_set(&self, file: &SourceFile, read: &FileRead) -> bool {
+        let mut same = self.rows.iter().filter(|row| row.quarterly && row.digest == read.digest);
+        same.any(|row| row.kind == file.kind.name() && set_of(&row.file, None) == file.set)
+    }
+
     /// The date of a quarterly set: the newest day of its corporations and their events. Without any of these files it is that of
-    /// the lake's set of the same folder, if this has no such files yet, else the newest day of the files.
-    fn date_of_set(&self, set: &str, files: &[(&SourceFile, &FileRead)]) -> Date {
+    /// the lake's set of the same folder, if this has no such files yet, else the newest day of the files. `files`: those whose text the
+    /// lake has not read; without any, no other date.
+    fn date_of_set(&self, set: &str, files: &[(&SourceFile, &FileRead)]) -> Option<Date> {
         let has_records = files.iter().any(|(file, _)| file.kind == Kind::Corporate);
         if !has_records && let Some(date) = self.unfinished_set(set, files) {
-            return date;
+            return Some(date);
         }
         let newest = |counts: &dyn Fn(Kind) -> bool| {
             files
@@ -210,7 +231,8 @@ impl Known {
                 .max()
         };
         let of_corporations = newest(&|kind| kind.events() == Kind::CorporateEvent);
-        of_corporations.or_else(|| newest(&|_| true)).unwrap_or(NO_DATE)
+        let no_date = (!files.is_empty()).then_some(NO_DATE);
+        of_corporations.or_else(|| newest(&|_| true)).or(no_date)
     }
 
     fn unfinished_set(&self, set: &str, files: &[(&SourceFile, &FileRead)]) -> Option<Date> {
