@@ -236,6 +236,39 @@ fn sets_and_days_in_any_order_of_arrival_give_the_same_lake() {
     }
 }
 
+/// A daily file was corrected in place, so that not everything can be read again; then a file of an earlier day comes.
+#[test]
+fn a_business_appeared_on_its_first_day_also_where_files_that_were_read_are_gone() {
+    let scratch = Scratch::new();
+    let lake = scratch.lake();
+    let named = |number: &str, name: &str| company(number, &[(13, name)]);
+    let [of_set, of_day] = ["L21000000001", "L21000000002"];
+    let imported = || import(&scratch, &pipeline(&scratch, ""));
+    put(&scratch, &complete_set("first", "10082026", &[]));
+    let second = [of_set, of_day].map(|number| named(number, "SECOND LLC"));
+    put(&scratch, &complete_set("second", "10152026", &second));
+    put(&scratch, &[file("20261014c.txt", &[named(of_day, "DAILY LLC")])]);
+    put(&scratch, &[file("20261016c.txt", &[company("L26000000001", &[])])]);
+    imported().complete();
+    let is_new = |cells: &Cells| text(cells, "change") == "appeared";
+    let days = || values(&lake, "changes", &["observed_on"], &is_new).concat();
+    assert_eq!(days(), ["2026-10-14", "2026-10-15", "2026-10-16"]);
+    put(&scratch, &[file("20261016c.txt", &[company("L26000000002", &[])])]);
+    imported().says("files that the lake has read are gone").complete();
+    put(&scratch, &[file("20261009c.txt", &[of_set, of_day].map(|number| named(number, "LATE LLC")))]);
+    imported().says("files that the lake has read are gone").complete();
+    assert_eq!(days(), ["2026-10-09", "2026-10-09", "2026-10-16", "2026-10-16"]);
+    let appeared = values(&lake, "changes", &["business_id", "observed_at"], &is_new);
+    let is_of_day = |cells: &Cells| !text(cells, "document_number").starts_with("L20");
+    let seen = values(&lake, "filings", &["business_id", "first_seen_at"], &is_of_day);
+    assert_eq!(appeared, seen);
+    // From the second set on, nothing is lost.
+    let renamed = values(&lake, "changes", &["observed_on", "new"], &|cells| {
+        text(cells, "field") == "name" && text(cells, "old") == "DAILY LLC"
+    });
+    assert_eq!(renamed, [["2026-10-15", "SECOND LLC"]]);
+}
+
 /// Imports what is there: complete, or not yet.
 fn import_of_some(scratch: &Scratch, pipeline: &Path) {
     let done = import(scratch, pipeline);

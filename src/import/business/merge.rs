@@ -15,6 +15,7 @@ use super::rows::{Business, Current, Mapping, Seen};
 use super::stored::{Existing, SourceKey, Sources, event_row, record_row, sources_of};
 use crate::contract::eastern::{day_start, plus_days};
 use crate::import::rules::effect::{Effect, effect};
+use crate::import::rules::text::business_id;
 use crate::table::{Change, ChangeRow, EventRow, RecordRow};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -52,6 +53,8 @@ pub struct Merged {
     pub changes: Vec<ChangeRow>,
     /// Changes of the lake from this date on are replaced; none where the new ones only follow.
     pub changed_from: Option<Date>,
+    /// Its first day, where that of the lake is later: it did not appear after this day.
+    pub earlier: Option<Date>,
 }
 
 /// Merges what the lake has of a business and what arrived. None while there is no record.
@@ -75,6 +78,7 @@ pub fn merge(
     };
     let from = from.max(terms.base);
     let mut timeline = Timeline { all: &all, terms, mapping, changes: Vec::new(), changed_on: [None; 3] };
+    timeline.appear_earlier(from);
     timeline.walk(from, before.filter(|_| !is_late));
     let (changes, changed_on) = (timeline.changes, timeline.changed_on);
     let replaced_from = match from.rank {
@@ -106,6 +110,7 @@ pub fn merge(
         events: all.event_rows(),
         changes,
         changed_from,
+        earlier: all.is_earlier.then(|| all.records[0].0.date),
     })
 }
 
@@ -120,6 +125,7 @@ impl Merged {
             events,
             changes: Vec::new(),
             changed_from: None,
+            earlier: None,
         }
     }
 }
@@ -140,6 +146,8 @@ struct History {
     /// The date of the newest quarterly file of the lake with it.
     settled: Option<Date>,
     first_seen: Timestamp,
+    /// Whether the lake saw it first on a later day.
+    is_earlier: bool,
 }
 
 /// An event, and all files with it, oldest first.
@@ -172,6 +180,7 @@ impl History {
             is_late: known.map(all_of_day).zip(oldest).is_some_and(|(known, new)| new <= known),
             settled,
             first_seen: seen_before.map_or(first, |before| before.min(first)),
+            is_earlier: seen_before.is_some_and(|before| first < before),
             records,
         })
     }
@@ -272,6 +281,28 @@ struct Timeline<'h> {
 }
 
 impl Timeline<'_> {
+    /// Notes its first day, where the lake has a later one, and the walk begins after it: what it was in between is no longer known.
+    fn appear_earlier(&mut self, from: SourceKey) {
+        let (first, record) = &self.all.records[0];
+        if self.all.is_earlier && self.terms.base < *first && *first <= from {
+            let appeared = self.appeared(first.date, business_id(&record.number));
+            self.changes.push(appeared);
+        }
+    }
+
+    fn appeared(&self, date: Date, business_id: i64) -> ChangeRow {
+        ChangeRow {
+            observed_at: day_start(date),
+            observed_on: date,
+            business_id,
+            change: Change::Appeared,
+            field: String::new(),
+            old: None,
+            new: None,
+            run_id: self.terms.run_id.clone(),
+        }
+    }
+
     /// Finds the changes of every date after a source. `before` are the rows as of it, where they are known.
     fn walk(&mut self, from: SourceKey, before: Option<&Business>) {
         let all = self.all.records.iter().map(|(key, _)| *key).chain(self.all.event_keys());
@@ -295,24 +326,15 @@ impl Timeline<'_> {
     }
 
     fn compare(&mut self, date: Date, old: Option<&Business>, new: &Business) {
-        let run_id = &self.terms.run_id;
-        let row = |change: Change, field: &str, old: Option<String>, new_value: Option<String>| ChangeRow {
-            observed_at: day_start(date),
-            observed_on: date,
-            business_id: new.filing.business_id,
-            change,
-            field: field.to_owned(),
-            old,
-            new: new_value,
-            run_id: run_id.clone(),
-        };
+        let appeared = self.appeared(date, new.filing.business_id);
         let Some(old) = old else {
             self.changed_on = [Some(date); 3];
-            return self.changes.push(row(Change::Appeared, "", None, None));
+            return self.changes.push(appeared);
         };
         for (part, field, old, new) in differences(old, new) {
             self.changed_on[part as usize] = Some(date);
-            self.changes.push(row(Change::Changed, field, old, new));
+            let (change, field) = (Change::Changed, field.to_owned());
+            self.changes.push(ChangeRow { change, field, old, new, ..appeared.clone() });
         }
     }
 }

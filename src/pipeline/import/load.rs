@@ -15,7 +15,7 @@ use crate::import::rules::text::document_number_of;
 use crate::lake::{Staging, TableDelta};
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::state::run_state::RunState;
-use crate::table::{ChangeRow, ImportRow, Row, Table, UnmatchedEventRow};
+use crate::table::{Change, ChangeRow, ImportRow, Row, Table, UnmatchedEventRow};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -219,15 +219,17 @@ fn deltas(staging: &Staging, made: &Made) -> BTreeMap<String, TableDelta> {
     [(Table::Filings.name().to_owned(), filings)].into_iter().chain(others).collect()
 }
 
-/// Adds the changes, in place of those that were found again: all where everything is made anew. A change that stays keeps the run that
-/// found it.
+/// Adds the changes, in place of those that were found again: all where everything is made anew. A business appeared once, on its first
+/// day. A change that stays keeps the run that found it.
 fn stage_changes(staging: &mut Staging, made: Made, is_rebuilt: bool) -> Result<()> {
-    let Made { mut changes, replaced, .. } = made;
-    if is_rebuilt || !replaced.is_empty() {
+    let Made { mut changes, replaced, earlier, .. } = made;
+    if is_rebuilt || !replaced.is_empty() || !earlier.is_empty() {
         let mut found_by = FoundBy::default();
         staging.drop_changes(|row| {
             let is_replaced = replaced.get(&row.business_id).is_some_and(|from| row.observed_on >= *from);
-            let is_dropped = is_rebuilt || is_replaced;
+            let appeared_before = earlier.get(&row.business_id).is_some_and(|first| row.observed_on > *first);
+            let is_untrue = appeared_before && row.change == Change::Appeared;
+            let is_dropped = is_rebuilt || is_replaced || is_untrue;
             if is_dropped {
                 found_by.note(row);
             }

@@ -45,6 +45,8 @@ pub(super) struct Made {
     pub(super) changes: Vec<ChangeRow>,
     /// Businesses whose changes since a date are replaced.
     pub(super) replaced: HashMap<i64, Date>,
+    /// Businesses whose first day is earlier than in the lake.
+    pub(super) earlier: HashMap<i64, Date>,
     /// Without the total.
     pub(super) filings: TableDelta,
 }
@@ -63,13 +65,16 @@ impl Made {
         self.filings.added += u64::from(merged.is_new);
         self.filings.changed += u64::from(merged.is_changed);
         self.changes.append(&mut merged.changes);
-        self.replaced.extend(merged.changed_from.map(|from| (merged.business.filing.business_id, from)));
+        let id = merged.business.filing.business_id;
+        self.replaced.extend(merged.changed_from.map(|from| (id, from)));
+        self.earlier.extend(merged.earlier.map(|first| (id, first)));
         Some(merged)
     }
 
     pub(super) fn add(&mut self, other: Self) {
         self.changes.extend(other.changes);
         self.replaced.extend(other.replaced);
+        self.earlier.extend(other.earlier);
         self.filings.read += other.filings.read;
         self.filings.added += other.filings.added;
         self.filings.changed += other.filings.changed;
