@@ -55,7 +55,7 @@ impl PageFetcher<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::client::{ApiKey, Bounds, Budget, Call, Client, ClientConfig, Ledger, StopSwitch};
     use crate::extract::error::StoreError;
@@ -80,7 +80,8 @@ mod tests {
 
     const NOW: fn() -> Timestamp = || Timestamp::UNIX_EPOCH;
 
-    fn client(folder: &Path) -> Client {
+    /// A client of no service.
+    pub(in crate::extract) fn client(folder: &Path) -> Client {
         let (base_url, key) = ("http://127.0.0.1:1", ApiKey::parse("one").expect("a key"));
         let (_switch, stop) = StopSwitch::new();
         let budget = Budget::new(Ledger::of(folder, base_url, &key), NOW, Bounds::default(), stop);

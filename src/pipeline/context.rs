@@ -10,6 +10,7 @@ use super::state::run_state::{RunState, SourceKind, WantedDays};
 use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, Ledger, Stop};
 use crate::contract::count::DailyCount;
 use crate::contract::plan::PlanLimits;
+use crate::extract::reference::PlanBasis;
 use crate::lake::{Lake, LakeLock, RunDir, RunRecord, new_run_id};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -139,8 +140,8 @@ pub(crate) struct Run<'a> {
     pub(crate) from: Date,
     /// How far the run is.
     pub(crate) progress: Progress,
-    /// Whether the plan's numbers are measured, not assumed.
-    pub(crate) is_plan_found: bool,
+    /// How the account's limits are known.
+    pub(crate) plan_basis: PlanBasis,
     /// What this run did of the register.
     pub(crate) register: RegisterProgress,
     /// What this run looked up; none before it began to.

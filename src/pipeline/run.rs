@@ -159,7 +159,7 @@ fn begin<'a>(
     let lake = &context.lake;
     let dir = lake.run(&record.run_id)?;
     let state = RunState::of(lake.current()?.as_ref());
-    let (plan, is_plan_found) = plan_limits(caps, state.plan, &pipeline.spec.plan);
+    let (plan, plan_basis) = plan_limits(caps, state.plan, &pipeline.spec.plan);
     // They are listed again when the run ends.
     record.files.clear();
     dir.begin(&record)?;
@@ -175,7 +175,7 @@ fn begin<'a>(
         plan,
         counts: Vec::new(),
         progress: progress.clone(),
-        is_plan_found,
+        plan_basis,
         register: RegisterProgress::default(),
         enrich: None,
     })

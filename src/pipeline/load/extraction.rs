@@ -12,13 +12,13 @@ use crate::contract::listing::Listing;
 use crate::extract::fetch::PageFetcher;
 use crate::extract::listing::{ListingJob, ListingStore, ReadContext, extract_listing};
 use crate::extract::query::split::FilterValues;
-use crate::extract::reference::{COUNTS, REFERENCE, Reference, extract_reference, find_plan};
+use crate::extract::reference::{COUNTS, PlanBasis, REFERENCE, Reference, extract_reference, find_plan};
 use crate::pipeline::api_day::{api_clock, check_counts};
 use crate::pipeline::context::Run;
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::forecast::Forecast;
 use crate::pipeline::plan::inputs::PlanInputs;
-use crate::pipeline::plan::jobs::{counted_days, first_day, job, listings, within_bounds};
+use crate::pipeline::plan::jobs::{counted, counted_days, first_day, job, listings, within_bounds};
 use crate::pipeline::plan::lake_view::{Coverage, KnownRows};
 use crate::pipeline::plan::refresh_cost::prices;
 use crate::pipeline::progress::Event;
@@ -125,16 +125,17 @@ impl Run<'_> {
         reading.read().await
     }
 
-    /// Reads counts of days, and the plan's numbers where they must be measured. Fails if the API's own day, the newest that it counts,
+    /// Reads counts of days, and the plan's numbers where they must be measured or may have changed. Fails if the API's own day, the newest that it counts,
     /// is before the run's.
     async fn read_counts(&mut self, fetcher: &mut PageFetcher<'_>, landing: &mut Landing) -> Result<()> {
-        let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
-        self.take_counts(fetcher.ask(COUNTS, &Call::daily_counts(days)).await?, landing);
+        let spec = &self.pipeline.spec;
+        let asked = counted_days(spec.extract.days, self.plan_basis);
+        self.take_counts(fetcher.ask(COUNTS, &Call::daily_counts(asked)).await?, landing);
         check_counts(self.record.today, &self.counts, api_clock(self.context.now, self.client))?;
-        if !self.is_plan_found {
-            let (given, counted) = (&self.pipeline.spec.plan, self.counts.len() as u32);
-            find_plan(fetcher, &mut self.plan, given, counted, self.context.today).await?;
-            self.is_plan_found = true;
+        let counted = counted(spec.extract.days, asked, &self.counts);
+        find_plan(fetcher, &mut self.plan, self.plan_basis, &spec.plan, counted, self.context.today).await?;
+        if self.plan_basis == PlanBasis::Assumed {
+            self.plan_basis = PlanBasis::Learned;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::completion_date::{SpendableBudget, complete_on};
 use super::due::{DueTerms, check_has_filings, due};
 use super::forecast::{Forecast, KnownTotal};
 use super::inputs::{PlanInputs, filter};
-use super::jobs::{counted_days, first_day, listing_need, listings, oldest_day, within_bounds};
+use super::jobs::{counted, counted_days, first_day, listing_need, listings, oldest_day, within_bounds};
 use super::lake_view::{by_listing, coverage_rows};
 use super::refresh_cost::{StagePrice, prices};
 use super::registry_estimate::{known_names, register_price};
@@ -12,14 +12,14 @@ use super::stale_days::Need;
 use super::watch_due::due_numbers;
 use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
-use crate::contract::count::{County, Stats};
+use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
 use crate::extract::detail::{DETAILS, LookUp, OFFICERS};
 use crate::extract::plan::day_range::{DaySpan, spans};
 use crate::extract::query::slice::Slice;
-use crate::extract::reference::{COUNTS, REFERENCE, plan_limits};
+use crate::extract::reference::{COUNTS, PlanBasis, REFERENCE, plan_limits};
 use crate::lake::Commit;
 use crate::pipeline::api_day::{api_clock, check_clock, check_counts};
 use crate::pipeline::config::file::Pipeline;
@@ -67,9 +67,9 @@ pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext, api: &ApiCo
     check_clock(context, &client).await?;
     let commit = context.lake.current()?;
     let state = RunState::of(commit.as_ref());
-    let (plan, is_plan_known) = plan_limits(account.limits.into(), state.plan, &pipeline.spec.plan);
-    let pricing =
-        Pricing { pipeline, context, client: &client, commit: commit.as_ref(), state, plan, is_plan_known };
+    let (plan, plan_basis) = plan_limits(account.limits.into(), state.plan, &pipeline.spec.plan);
+    let mut pricing =
+        Pricing { pipeline, context, client: &client, commit: commit.as_ref(), state, plan, plan_basis };
     let stages = match (&pipeline.spec.enrich, &pipeline.spec.registry) {
         (Some(spec), _) => pricing.look_ups(spec)?,
         (None, Some(spec)) => pricing.register(spec).await?,
@@ -86,7 +86,7 @@ struct Pricing<'a> {
     commit: Option<&'a Commit>,
     state: RunState,
     plan: PlanLimits,
-    is_plan_known: bool,
+    plan_basis: PlanBasis,
 }
 
 impl Pricing<'_> {
@@ -111,13 +111,25 @@ impl Pricing<'_> {
         Ok(vec![StagePrice::new(REFERENCE, 0, 5), priced])
     }
 
-    async fn days(&self) -> Result<Vec<StagePrice>> {
-        let Self { context, client, plan, .. } = self;
+    /// The newest counts of days. The plan's window follows them, unless it is fixed.
+    async fn counts(&mut self) -> Result<Vec<DailyCount>> {
+        let Self { context, client, .. } = *self;
         let spec = &self.pipeline.spec;
-        let coverage = by_listing(coverage_rows(&context.lake, self.commit)?);
-        let counted = counted_days(spec.extract.days, self.is_plan_known);
-        let counts = client.fetch(&Call::daily_counts(counted)).await?.value.data;
+        let asked = counted_days(spec.extract.days, self.plan_basis);
+        let counts = client.fetch(&Call::daily_counts(asked)).await?.value.data;
         check_counts(context.today, &counts, api_clock(context.now, client))?;
+        if self.plan_basis != PlanBasis::Fixed && spec.plan.window_days.is_none() {
+            let counted = counted(spec.extract.days, asked, &counts);
+            self.plan.window_days = counted.window(self.plan.window_days);
+        }
+        Ok(counts)
+    }
+
+    async fn days(&mut self) -> Result<Vec<StagePrice>> {
+        let coverage = by_listing(coverage_rows(&self.context.lake, self.commit)?);
+        let counts = self.counts().await?;
+        let Self { context, client, plan, .. } = &*self;
+        let spec = &self.pipeline.spec;
         let from = first_day(spec.extract.days, context.today, plan);
         let inputs = PlanInputs {
             coverage: &coverage,

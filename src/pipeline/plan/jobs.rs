@@ -12,6 +12,7 @@ use crate::contract::plan::PlanLimits;
 use crate::extract::listing::ListingJob;
 use crate::extract::plan::cost::DayRange;
 use crate::extract::plan::day_range::plan_day_ranges;
+use crate::extract::reference::{CountedDays, PlanBasis};
 use crate::lake::RunRecord;
 use crate::pipeline::config::spec::{BudgetSpec, Days, PipelineSpec, SourceSpec};
 use jiff::Timestamp;
@@ -57,10 +58,7 @@ impl RunPlan {
 
 /// Oldest day to read: what the pipeline asks for, within the plan's window.
 pub(crate) fn first_day(days: Days, today: Date, plan: &PlanLimits) -> Date {
-    match days {
-        Days::Window => window_start(today, plan.window_days),
-        Days::Last(days) => window_start(today, days.min(plan.window_days)),
-    }
+    window_start(today, most(days).min(plan.window_days))
 }
 
 /// Oldest day that can be read, for a run that asks for the days since `from`: of the plan's window, and of the sample if the program
@@ -71,10 +69,23 @@ pub(crate) fn oldest_day(source: &SourceSpec, from: Date, today: Date, plan: &Pl
 }
 
 /// Number of days whose counts a run requests: those it reads; all where their number shows the plan's window.
-pub(crate) fn counted_days(days: Days, is_plan_known: bool) -> u32 {
+pub(crate) fn counted_days(days: Days, basis: PlanBasis) -> u32 {
+    match basis {
+        PlanBasis::Assumed => MAX_DAYS,
+        PlanBasis::Fixed | PlanBasis::Learned => most(days).clamp(1, MAX_DAYS),
+    }
+}
+
+/// What the counts of `asked` days show of the plan's window to a run that reads these days.
+pub(crate) fn counted(days: Days, asked: u32, counts: &[DailyCount]) -> CountedDays {
+    CountedDays { asked, counted: counts.len() as u32, wanted: most(days) }
+}
+
+/// Most days that are read; the plan's window may have fewer.
+const fn most(days: Days) -> u32 {
     match days {
-        Days::Last(days) if is_plan_known => days.clamp(1, MAX_DAYS),
-        _ => MAX_DAYS,
+        Days::Window => u32::MAX,
+        Days::Last(days) => days,
     }
 }
 

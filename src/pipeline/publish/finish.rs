@@ -6,8 +6,9 @@ use super::summary::{CoverageSummary, IncompleteDay, Outcome, RunSummary, TableR
 use crate::contract::count::DailyCount;
 use crate::contract::eastern::days_newest_first;
 use crate::contract::listing::Listing;
+use crate::contract::plan::PlanLimits;
 use crate::extract::PlanOverride;
-use crate::extract::reference::Reference;
+use crate::extract::reference::{PlanBasis, Reference};
 use crate::lake::Commit;
 use crate::normalize::OpenValues;
 use crate::pipeline::config::file::aggregates_of;
@@ -126,15 +127,18 @@ fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
 /// The state of the lake after this run.
 fn state_of(run: &Run<'_>, summary: &RunSummary) -> RunState {
     let mut state = run.state.clone();
-    // The plan's numbers in a pipeline file apply to its own runs.
-    if run.is_plan_found && run.pipeline.spec.plan == PlanOverride::default() {
-        state.plan = Some(run.plan);
-    }
+    state.plan = plan_to_keep(run).or(state.plan);
     state.source = Some(run.context.source);
     state.wanted = run.wanted_days().or(state.wanted);
     state.read_once |= summary.stopped.is_none() && !summary.is_behind();
     state.ended = summary.stopped.is_none().then(|| run.record.run_id.clone());
     state
+}
+
+/// The plan's numbers for later runs. Those in a pipeline file apply to its own runs.
+fn plan_to_keep(run: &Run<'_>) -> Option<PlanLimits> {
+    let is_own = run.pipeline.spec.plan != PlanOverride::default();
+    (run.plan_basis != PlanBasis::Assumed && !is_own).then_some(run.plan)
 }
 
 /// Whether the state must be published though no row differs: for an empty prefix, an unknown business, a day read again.
