@@ -141,7 +141,8 @@ fn plan_to_keep(run: &Run<'_>) -> Option<PlanLimits> {
     (run.plan_basis != PlanBasis::Assumed && !is_own).then_some(run.plan)
 }
 
-/// Whether the state must be published though no row differs: for an empty prefix, an unknown business, a day read again.
+/// Whether the state must be published though no row differs: for an empty prefix, an unknown business, a day read again, a plan that was
+/// measured.
 fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
     let before = RunState::of(parent);
     before.register != run.state.register
@@ -149,6 +150,7 @@ fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
         || before.drifted != run.state.drifted
         || before.backoffs != run.state.backoffs
         || before.losses != run.state.losses
+        || (run.plan_basis == PlanBasis::Learned && before.plan != plan_to_keep(run).or(before.plan))
 }
 
 /// The coverage of the window, by the rows of the coverage table.
