@@ -80,3 +80,26 @@ fn a_learned_window_that_grows_or_shrinks_is_read_as_it_is_now() {
         lake::assert_same(&found, &lake::filings(&source::small().lake), "a window that changed");
     }
 }
+
+#[test]
+fn a_run_that_is_resumed_a_day_later_does_not_trust_its_counts_of_a_window_that_shrank() {
+    let scratch = Scratch::new();
+    let on = |today, window_days| {
+        let plan = Plan { name: "enterprise", rows_per_call: 100, max_offset: 5_000, window_days };
+        ApiServer::of_lake(&source::small().lake, today, plan)
+    };
+    let run = |server: &ApiServer, today, lines: &str| {
+        let text = format!("name = \"p\"\n[aggregates]\nenabled = false\n{lines}");
+        let command = Sunlake::run(&scratch.file("p.toml", &text), &scratch.lake());
+        command.asking(&server.url(), today, &server.key).finish()
+    };
+    run(&on("2026-03-20", 110), "2026-03-20", "").complete();
+    // Account, lists, counts, and the window: nothing is left for filings.
+    let stopped = run(&on("2026-03-21", 110), "2026-03-21", "[budget]\nmax_requests = 8\n").exits(5).json();
+    assert_eq!(stopped["requests"]["by_stage"]["counts"], 3, "{stopped}");
+    let next = run(&on("2026-03-22", 30), "2026-03-22", "").complete();
+    assert_eq!(next["finished_first"]["run_id"], stopped["run_id"], "{next}");
+    assert_eq!(next["coverage"]["days"], 60, "{next}");
+    let found = lake::filings(&scratch.lake());
+    lake::assert_same(&found, &lake::filings(&source::small().lake), "a window that shrank");
+}

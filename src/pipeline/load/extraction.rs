@@ -132,7 +132,11 @@ impl Run<'_> {
         let asked = counted_days(spec.extract.days, self.plan_basis);
         self.take_counts(fetcher.ask(COUNTS, &Call::daily_counts(asked)).await?, landing);
         check_counts(self.record.today, &self.counts, api_clock(self.context.now, self.client))?;
-        let counted = counted(spec.extract.days, asked, &self.counts);
+        let mut counted = counted(spec.extract.days, asked, &self.counts);
+        if self.plan_basis == PlanBasis::Learned && self.record.today < self.context.today {
+            // The run was resumed: its archived counts may be from before the window changed.
+            counted.counted = 0;
+        }
         find_plan(fetcher, &mut self.plan, self.plan_basis, &spec.plan, counted, self.context.today).await?;
         if self.plan_basis == PlanBasis::Assumed {
             self.plan_basis = PlanBasis::Learned;
