@@ -1,6 +1,7 @@
 //! All mistakes of a pipeline file at once: each with its line, its place in it, and the nearest right word.
 
 use super::built_in::SCHEMAS;
+use super::rules::WrongKey;
 use super::spec::PipelineSpec;
 use crate::contract::hint::{NEAR, nearest};
 use serde_json::{Map, Value};
@@ -79,7 +80,7 @@ impl Mistake {
 /// The spec of a file without mistakes. `check` finds values that break a rule, by their dotted keys.
 pub(super) fn read_spec(
     text: &str,
-    check: impl Fn(&PipelineSpec) -> Vec<(&'static str, String)>,
+    check: impl Fn(&PipelineSpec) -> Vec<WrongKey>,
 ) -> Result<PipelineSpec, Vec<Mistake>> {
     let (_, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
