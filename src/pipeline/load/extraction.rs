@@ -12,7 +12,9 @@ use crate::contract::listing::Listing;
 use crate::extract::fetch::PageFetcher;
 use crate::extract::listing::{ListingJob, ListingStore, ReadContext, extract_listing};
 use crate::extract::query::split::FilterValues;
-use crate::extract::reference::{COUNTS, PlanBasis, REFERENCE, Reference, extract_reference, find_plan};
+use crate::extract::reference::{
+    COUNTS, CountedDays, PlanBasis, REFERENCE, Reference, extract_reference, find_plan,
+};
 use crate::pipeline::api_day::{api_clock, check_counts};
 use crate::pipeline::context::Run;
 use crate::pipeline::error::{PipelineError, Result};
@@ -125,19 +127,26 @@ impl Run<'_> {
         reading.read().await
     }
 
-    /// Reads counts of days, and the plan's numbers where they must be measured or may have changed. Fails if the API's own day, the newest that it counts,
-    /// is before the run's.
+    /// Reads counts of days. Fails if the API's own day, the newest that it counts, is before the run's.
     async fn read_counts(&mut self, fetcher: &mut PageFetcher<'_>, landing: &mut Landing) -> Result<()> {
-        let spec = &self.pipeline.spec;
-        let asked = counted_days(spec.extract.days, self.plan_basis);
+        let days = self.pipeline.spec.extract.days;
+        let asked = counted_days(days, self.plan_basis);
         self.take_counts(fetcher.ask(COUNTS, &Call::daily_counts(asked)).await?, landing);
         check_counts(self.record.today, &self.counts, api_clock(self.context.now, self.client))?;
-        let mut counted = counted(spec.extract.days, asked, &self.counts);
-        if self.plan_basis == PlanBasis::Learned && self.record.today < self.context.today {
-            // The run was resumed: its archived counts may be from before the window changed.
+        self.read_plan(fetcher, counted(days, asked, &self.counts)).await
+    }
+
+    /// Reads the plan's numbers where they must be measured or may have changed. A resumed run measures them on the day that it is resumed:
+    /// what its archive says is of an earlier one.
+    async fn read_plan(&mut self, fetcher: &mut PageFetcher<'_>, mut counted: CountedDays) -> Result<()> {
+        let (given, today, oldest) = (&self.pipeline.spec.plan, self.context.today, fetcher.oldest);
+        if self.record.today < today {
             counted.counted = 0;
+            fetcher.oldest = (self.context.now)();
         }
-        find_plan(fetcher, &mut self.plan, self.plan_basis, &spec.plan, counted, self.context.today).await?;
+        let found = find_plan(fetcher, &mut self.plan, self.plan_basis, given, counted, today).await;
+        fetcher.oldest = oldest;
+        found?;
         if self.plan_basis == PlanBasis::Assumed {
             self.plan_basis = PlanBasis::Learned;
         }
