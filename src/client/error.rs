@@ -34,7 +34,7 @@ pub enum ClientError {
     #[error("GET {target} answered outside its contract: {reason}")]
     OutsideContract { target: String, reason: String, retryable: bool },
     /// Every attempt failed.
-    #[error("gave up after {attempts} attempts: {last}")]
+    #[error("gave up after {attempts} attempt{}: {last}", if *attempts == 1 { "" } else { "s" })]
     GaveUp { attempts: u32, last: Box<ClientError> },
     /// A budget is spent; nothing was sent. A bound of the run has no `until`.
     #[error("{what} are spent")]
