@@ -246,7 +246,7 @@ pub struct EnrichSpec {
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub limit: Option<u64>,
-    /// A look-up older than this many days is repeated. When absent, only changed records are looked up again, and document numbers after 30 days.
+    /// A look-up of this many Eastern days ago or earlier is repeated. When absent, only changed records are looked up again, and document numbers after 30 days.
     #[serde(default)]
     pub max_age_days: Option<u32>,
     /// Whether officers are requested, too.

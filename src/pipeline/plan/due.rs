@@ -5,6 +5,7 @@
 //! quarantine, a business is due again in the next run, and then in longer and longer intervals.
 
 use crate::aggregate::choose_businesses;
+use crate::contract::eastern::{day_start, eastern_day, minus_days, plus_days};
 use crate::extract::detail::LookUp;
 use crate::lake::{Commit, Lake};
 use crate::pipeline::config::spec::{EnrichSpec, PipelineSpec};
@@ -12,8 +13,8 @@ use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::state::run_state::EnrichState;
 use crate::table::{Table, TableError, read_table, typed_column};
 use arrow_array::{Int32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray};
+use jiff::Timestamp;
 use jiff::civil::Date;
-use jiff::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
@@ -55,10 +56,16 @@ pub(crate) struct DueTerms {
 
 impl DueTerms {
     pub(crate) fn of(spec: &EnrichSpec, now: Timestamp, today: Date) -> Self {
-        let age = |days| Span::new().try_hours(i64::from(days) * 24).ok();
-        let oldest = spec.max_age_days.and_then(|days| now.checked_sub(age(days)?).ok());
+        let oldest = spec.max_age_days.map(|days| repeated_before(now, days));
         Self { oldest, officers: spec.officers, today }
     }
+}
+
+/// Look-ups before this are repeated after some days by a run that began at a time: those of the Eastern day that is so long ago, at any
+/// hour, and of earlier ones. Those of the run are not.
+pub(super) fn repeated_before(began: Timestamp, days: u32) -> Timestamp {
+    let last = minus_days(eastern_day(began), days);
+    day_start(plus_days(last, 1)).min(began)
 }
 
 /// The selected businesses that are not up to date.

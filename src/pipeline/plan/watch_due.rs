@@ -3,10 +3,11 @@
 //! A number is due when it was never looked up, or longer ago than the pipeline allows. A number that the API does not know is reported
 //! by name.
 
+use super::due::repeated_before;
 use crate::contract::id::DocumentNumber;
 use crate::pipeline::config::spec::EnrichSpec;
 use crate::pipeline::state::run_state::EnrichState;
-use jiff::{Span, Timestamp};
+use jiff::Timestamp;
 
 /// Days after which a number is looked up again where the pipeline names no other number: a month.
 const USUAL_AGE_DAYS: u32 = 30;
@@ -27,12 +28,9 @@ pub(crate) fn due_numbers(
     state: &EnrichState,
     began: Timestamp,
 ) -> DueNumbers {
-    let hours = i64::from(spec.max_age_days.unwrap_or(USUAL_AGE_DAYS)) * 24;
-    let oldest = Span::new().try_hours(hours).ok().and_then(|age| began.checked_sub(age).ok());
+    let repeated_before = repeated_before(began, spec.max_age_days.unwrap_or(USUAL_AGE_DAYS));
     let looked_up_at = |number: &DocumentNumber| state.watched.get(number.as_str()).copied();
-    let is_due = |number: &&DocumentNumber| {
-        looked_up_at(number).is_none_or(|at| oldest.is_some_and(|oldest| at <= oldest))
-    };
+    let is_due = |number: &&DocumentNumber| looked_up_at(number).is_none_or(|at| at < repeated_before);
     let looked_up = list.iter().filter(|number| looked_up_at(number).is_some_and(|at| at >= began)).count();
     let most = spec.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
     let due = list.iter().filter(is_due).take(most.saturating_sub(looked_up)).cloned().collect();
@@ -42,6 +40,7 @@ pub(crate) fn due_numbers(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::Span;
     use std::path::PathBuf;
 
     fn numbers(list: &[DocumentNumber]) -> Vec<&str> {
@@ -73,5 +72,17 @@ mod tests {
         state.watched.insert("P00002".to_owned(), now);
         let resumed = due_numbers(&list, &spec, &state, now);
         assert_eq!((numbers(&resumed.due), resumed.looked_up), (vec!["P00001"], 1));
+    }
+
+    #[test]
+    fn a_number_of_each_morning_is_due_whenever_in_the_morning_it_was_looked_up() {
+        let at = |text: &str| text.parse::<Timestamp>().expect("an instant");
+        let began = at("2026-07-31T10:00:00Z");
+        let is_repeated = |looked_up: &str, days| at(looked_up) < repeated_before(began, days);
+        assert!(is_repeated("2026-07-30T10:00:07Z", 1), "seconds after the run of the day before began");
+        assert!(is_repeated("2026-07-31T03:59:59Z", 1), "the end of the Eastern day before");
+        assert!(!is_repeated("2026-07-31T04:00:00Z", 1) && !is_repeated("2026-07-30T10:00:07Z", 2));
+        assert!(is_repeated("2026-07-31T09:59:59Z", 0) && !is_repeated("2026-07-31T10:00:00Z", 0));
+        assert!(!is_repeated("2026-07-01T10:00:00Z", u32::MAX));
     }
 }
