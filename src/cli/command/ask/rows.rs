@@ -87,10 +87,14 @@ fn text(cells: &dyn Array, row: usize) -> Result<String, TableError> {
     })
 }
 
-/// A number with four digits behind the point at most.
+/// A number with four digits behind the point at most; one that would be 0 by this, by its power of ten.
 fn rounded(number: f64) -> String {
     let text = format!("{number:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    match text.trim_end_matches('0').trim_end_matches('.') {
+        "0" | "-0" if number != 0.0 => format!("{number:.3e}"),
+        "-0" => "0".to_owned(),
+        text => text.to_owned(),
+    }
 }
 
 /// A column of texts.
@@ -263,5 +267,6 @@ mod tests {
     #[test]
     fn ratios_have_four_digits_at_most() {
         assert_eq!([0.5, 1.0 / 3.0, 100.0].map(rounded), ["0.5", "0.3333", "100"]);
+        assert_eq!([0.00004, -0.00001, -0.0].map(rounded), ["4.000e-5", "-1.000e-5", "0"]);
     }
 }
