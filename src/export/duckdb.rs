@@ -65,7 +65,9 @@ pub(super) fn make_database<'n>(
     sql: &str,
     expected: impl Iterator<Item = (&'n str, u64)>,
 ) -> Result<BTreeMap<String, u64>, ExportError> {
-    let made = outlet::free_path_near(file)?;
+    // A database that fails leaves its log.
+    let folder = outlet::folder_near(file)?;
+    let made = folder.path().join("database");
     let counts = run(program, &[made.as_os_str()], sql)?;
     for (table, rows) in expected {
         let found = counts.get(table).copied().unwrap_or(0);
@@ -74,7 +76,7 @@ pub(super) fn make_database<'n>(
             return Err(ExportError::Duckdb(program.to_owned(), reason));
         }
     }
-    outlet::publish(made, file)?;
+    outlet::publish(&made, file)?;
     Ok(counts)
 }
 

@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::{NamedTempFile, TempDir};
 
 /// A file without its name yet; it is deleted if it is dropped before [`Pending::publish`].
 pub(super) struct Pending {
@@ -26,7 +26,7 @@ impl Pending {
     fn with_mode(path: &Path, mode: u32) -> Result<Self, ExportError> {
         drop_leftovers(folder_of(path));
         Ok(Self {
-            file: BufWriter::with_capacity(1 << 18, temporary_near(path, OWN, mode)?),
+            file: BufWriter::with_capacity(1 << 18, temporary_near(path, mode)?),
             path: path.to_owned(),
         })
     }
@@ -79,20 +79,19 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<bool, Ex
     file.publish_if_absent()
 }
 
-/// A free path in the folder of `path`, for a file of another program; the file is deleted when the path is dropped.
-pub(super) fn free_path_near(path: &Path) -> Result<TempPath, ExportError> {
-    let made = temporary_near(path, FOREIGN, 0o644)?.into_temp_path();
-    // The name is reserved; the other program makes the file itself.
-    fs::remove_file(&made).map_err(ExportError::write(&made))?;
-    Ok(made)
+/// A folder of its own next to `path`, for a file of another program and what that leaves next to it; deleted when it is dropped.
+pub(super) fn folder_near(path: &Path) -> Result<TempDir, ExportError> {
+    let folder = folder_of(path);
+    fs::create_dir_all(folder).map_err(ExportError::write(folder))?;
+    tempfile::Builder::new().prefix(FOREIGN).tempdir_in(folder).map_err(ExportError::write(path))
 }
 
-/// Gives a finished file of the same folder the name `path`.
-pub(super) fn publish(made: TempPath, path: &Path) -> Result<(), ExportError> {
+/// Gives a finished file of the same disk the name `path`.
+pub(super) fn publish(made: &Path, path: &Path) -> Result<(), ExportError> {
     let readable = fs::Permissions::from_mode(0o644);
-    fs::set_permissions(&made, readable).map_err(ExportError::write(path))?;
-    File::open(&made).and_then(|file| file.sync_all()).map_err(ExportError::write(path))?;
-    made.persist(path).map_err(|error| ExportError::write(path)(error.error))?;
+    fs::set_permissions(made, readable).map_err(ExportError::write(path))?;
+    File::open(made).and_then(|file| file.sync_all()).map_err(ExportError::write(path))?;
+    fs::rename(made, path).map_err(ExportError::write(path))?;
     sync_folder(path)
 }
 
@@ -121,7 +120,9 @@ pub(super) fn link_or_copy(from: &Path, to: &Path, copy: bool) -> Result<(), Exp
 pub(crate) fn check_target(path: &Path, wanted: &'static str) -> Result<(), ExportError> {
     let found = match fs::metadata(path) {
         Ok(there) if there.is_dir() => "folder",
-        Ok(_) => "file",
+        Ok(there) if there.is_file() => "file",
+        // A pipe or a device.
+        Ok(_) => "special file",
         Err(_) => return Ok(()),
     };
     if found == wanted {
@@ -133,18 +134,17 @@ pub(crate) fn check_target(path: &Path, wanted: &'static str) -> Result<(), Expo
 
 /// Begins the names of files that this program writes, and holds locked while it does.
 const OWN: &str = ".tmp-sunlake-";
-/// Begins the names of files that another program writes.
+/// Begins the names of folders that another program writes into.
 const FOREIGN: &str = ".tmp-";
 
 /// A file without a name in the folder of `path`, which is made if it is missing. Its mode, unlike that of most temporary files, is what
 /// the named file is to have.
-fn temporary_near(path: &Path, prefix: &str, mode: u32) -> Result<NamedTempFile, ExportError> {
+fn temporary_near(path: &Path, mode: u32) -> Result<NamedTempFile, ExportError> {
     let folder = folder_of(path);
     fs::create_dir_all(folder).map_err(ExportError::write(folder))?;
     let permissions = fs::Permissions::from_mode(mode);
     loop {
-        let made =
-            tempfile::Builder::new().prefix(prefix).permissions(permissions.clone()).tempfile_in(folder);
+        let made = tempfile::Builder::new().prefix(OWN).permissions(permissions.clone()).tempfile_in(folder);
         let made = made.map_err(ExportError::write(path))?;
         // Another export may have taken it for a leftover before it was locked.
         let is_ours = !matches!(made.as_file().try_lock(), Err(TryLockError::WouldBlock));

@@ -1,6 +1,6 @@
 //! What leaves the lake is what is in it: the catalogue, text files, a DuckDB file, a Delta table with its history.
 
-use crate::support::command::{Finished, sunlake};
+use crate::support::command::{Finished, succeed, sunlake};
 use crate::support::lake::{commits, copy_tree, names};
 use crate::support::python;
 use crate::support::scratch::Scratch;
@@ -105,7 +105,7 @@ fn a_duckdb_file_is_complete_or_unchanged() {
     let before = std::fs::read(&file).expect("a file");
     let absent = export(source, &["duckdb", text(&file), "--duckdb", "/no/such/duckdb"]);
     absent.exits(3).says("install DuckDB's command line program");
-    let failing = scratch.file("failing", "#!/bin/sh\necho no room >&2\nexit 1\n");
+    let failing = scratch.file("failing", "#!/bin/sh\ntouch \"$1.wal\"\necho no room >&2\nexit 1\n");
     std::fs::set_permissions(&failing, std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .expect("a program");
     export(source, &["duckdb", text(&file), "--duckdb", text(&failing)]).exits(9).says("no room");
@@ -113,6 +113,9 @@ fn a_duckdb_file_is_complete_or_unchanged() {
     let reported = export(source, &["duckdb", text(&file), "--duckdb", text(&program)]).exits(0).json();
     let left: Vec<String> = names(file.parent().expect("a folder")).into_iter().collect();
     assert_eq!(left, ["failing", "florida.duckdb"]);
+    let pipe = scratch.path("pipe");
+    succeed(std::process::Command::new("mkfifo").arg(&pipe));
+    export(source, &["duckdb", text(&pipe), "--duckdb", text(&program)]).exits(3).says("is a special file");
     let found = faultless("database.py", &[&source.lake.join("current"), &file]);
     assert_eq!(
         (found["snapshot"].as_u64(), found["tables"].as_object()),
