@@ -2,7 +2,6 @@
 
 use super::built_in;
 use super::mistakes::{Mistake, place_of, read_spec};
-use super::rules::wrong_values;
 use super::spec::{AggregatesSpec, ImportSpec, PipelineSpec};
 use super::watch_list::read_watch_list;
 use crate::aggregate::{AggregateError, check_aggregates, check_condition, load_aggregates};
@@ -48,7 +47,7 @@ impl Pipeline {
 
     fn of_text(path: PathBuf, folder: Option<PathBuf>, text: String) -> Result<Self, SpecError> {
         let wrong = |mistakes| SpecError::Wrong { path: path.clone(), mistakes };
-        let spec = read_spec(&text, wrong_values).map_err(wrong)?;
+        let spec = read_spec(&text).map_err(wrong)?;
         let watch_list = match spec.enrich.as_ref().and_then(|enrich| enrich.documents.as_ref()) {
             Some(list) => watch_list(&folder.clone().unwrap_or_default().join(list), &path, &text)?,
             None => Vec::new(),
@@ -179,6 +178,7 @@ pub(crate) fn check_sql(pipeline: &Pipeline) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::spec::Days;
     use super::*;
     use crate::fuzz::try_changed;
 
@@ -187,6 +187,13 @@ mod tests {
         let path = folder.path().join("p.toml");
         std::fs::write(&path, text).expect("a file");
         Pipeline::read(&path)
+    }
+
+    #[test]
+    fn what_is_not_said_has_its_usual_value() {
+        let spec = read("name = \"p\"\n").expect("a pipeline").spec;
+        assert_eq!(spec.extract.days, Days::Window);
+        assert!(spec.aggregates.enabled && spec.report.enabled);
     }
 
     #[test]

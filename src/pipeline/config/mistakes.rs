@@ -1,7 +1,7 @@
 //! All mistakes of a pipeline file at once: each with its line, its place in it, and the nearest right word.
 
 use super::built_in::SCHEMAS;
-use super::rules::WrongKey;
+use super::rules::wrong_values;
 use super::spec::PipelineSpec;
 use crate::contract::hint::{NEAR, nearest};
 use serde_json::{Map, Value};
@@ -77,11 +77,8 @@ impl Mistake {
     }
 }
 
-/// The spec of a file without mistakes. `check` finds values that break a rule, by their dotted keys.
-pub(super) fn read_spec(
-    text: &str,
-    check: impl Fn(&PipelineSpec) -> Vec<WrongKey>,
-) -> Result<PipelineSpec, Vec<Mistake>> {
+/// The spec of a file without mistakes.
+pub(super) fn read_spec(text: &str) -> Result<PipelineSpec, Vec<Mistake>> {
     let (_, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         let shown = errors.iter().take(MOST);
@@ -97,7 +94,7 @@ pub(super) fn read_spec(
     while mistakes.len() < MOST {
         let error = match toml::from_str::<PipelineSpec>(&rest) {
             Ok(spec) => {
-                let wrong = check(&spec).into_iter();
+                let wrong = wrong_values(&spec).into_iter();
                 mistakes.extend(
                     wrong.map(|(key, problem)| Mistake::at(text, place_of(text, key), problem, None)),
                 );

@@ -6,7 +6,7 @@ use crate::contract::reference::EntityType;
 use crate::extract::reference::MAX_WINDOW;
 
 /// A dotted key, and what is wrong with its value.
-pub(super) type WrongKey = (&'static str, String);
+type WrongKey = (&'static str, String);
 
 /// Values that break a rule.
 pub(super) fn wrong_values(spec: &PipelineSpec) -> Vec<WrongKey> {
